@@ -1,17 +1,27 @@
 """From EDF files to covariances: MNE-Python and SciPy beside stiefel, one thread each, interleaved.
 
     cargo build --release -p stiefel-eeg --example eeg_speed
-    python benchmarks/eeg_mne.py FOLDER [--binary target/release/examples/eeg_speed] [--blocks 5] [--rounds 5]
+    python benchmarks/eeg_mne.py FOLDER [--binary target/release/examples/eeg_speed] [--blocks 5]
+    [--rounds 5]
 
-FOLDER/edf holds PhysioNet EEG Motor Movement/Imagery recordings (SsssRrr.edf, runs 4, 6, 8, 10, 12, 14). Both sides read
-each file, band-pass it 8-32 Hz (Butterworth of order 4, zero phase), cut 0.5-3.5 s after each cue T1 and T2 and estimate the
-sample covariance of every trial. The sides take turns, block by block. A block's figure is the sum over the files of the
-10th percentile of their seconds, a side's figure its best block. Needs mne, numpy and scipy; made with mne 1.13, scipy 1.17, numpy 2.4.
+FOLDER/edf holds PhysioNet EEG Motor Movement/Imagery recordings (SsssRrr.edf, runs 4, 6, 8, 10, 12,
+14). Both sides read
+each file, band-pass it 8-32 Hz (Butterworth of order 4, zero phase), cut 0.5-3.5 s after each cue
+T1 and T2 and estimate the
+sample covariance of every trial. The sides take turns, block by block. A block's figure is the sum
+over the files of the
+10th percentile of their seconds, a side's figure its best block. Needs mne, numpy and scipy; made
+with mne 1.13, scipy 1.17, numpy 2.4.
 """
 
 import os
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
+for variable in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+):
     os.environ[variable] = "1"
 
 import argparse
@@ -48,7 +58,9 @@ def tenth_percentile(seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--binary", default="target/release/examples/eeg_speed")
     parser.add_argument("--blocks", type=int, default=5, help="turns that each side takes")
@@ -59,7 +71,9 @@ def main():
     ours, theirs = [], []
     for _ in range(arguments.blocks):
         command = [arguments.binary, str(arguments.folder), str(arguments.rounds)]
-        figures = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        figures = json.loads(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        )
         ours.append(figures["seconds"])
         matrices = [covariances(path) for path in files]
         seconds = {path: [] for path in files}

@@ -1,7 +1,10 @@
-"""The Fréchet mean of 500 covariances, 22 × 22: stiefel beside pyRiemann's mean_riemann, one thread each.
+"""The Fréchet mean of 500 covariances, 22 × 22: stiefel beside pyRiemann's mean_riemann, one thread
+each.
 
-Both stop on the same quantity, ‖J‖_F with J = mean_i log(M^-1/2 X_i M^-1/2), but not at the same place: stiefel accepts an M whose
-own J is below the tolerance, pyRiemann stops once the J of the M *before* the last one is, and has then moved once more. So two
+Both stop on the same quantity, ‖J‖_F with J = mean_i log(M^-1/2 X_i M^-1/2), but not at the same
+place: stiefel accepts an M whose
+own J is below the tolerance, pyRiemann stops once the J of the M *before* the last one is, and has
+then moved once more. So two
 ratios are printed:
 
   same call        both are given the tolerance as it is; pyRiemann's answer is then better than asked for
@@ -54,10 +57,20 @@ def fewest_iterations(matrices, tolerance):
 
 
 def measure(options, file, matrices, iterations):
-    """Seconds of stiefel, of pyRiemann called alike, and of pyRiemann told when to stop; 10th percentiles."""
+    """Seconds of stiefel, of pyRiemann called alike, and of pyRiemann told when to stop; 10th
+    percentiles."""
     ours, called, told = [], [], []
     for _ in range(options.rounds):
-        figures = peers.stiefel(options.binary, "frechet", file, "--json", "--rounds", 4, "--tolerance", options.tolerance)
+        figures = peers.stiefel(
+            options.binary,
+            "frechet",
+            file,
+            "--json",
+            "--rounds",
+            4,
+            "--tolerance",
+            options.tolerance,
+        )
         ours += figures["times"]
         called += peers.timed(lambda: mean_riemann(matrices, tol=options.tolerance, maxiter=100))
         told += peers.timed(lambda: after(matrices, iterations))
@@ -73,7 +86,16 @@ def main():
         peers.stiefel(options.binary, "data", file)
         matrices = np.load(file)
         figures = peers.stiefel(
-            options.binary, "frechet", file, "--json", "--rounds", 1, "--tolerance", options.tolerance, "--mean", answer
+            options.binary,
+            "frechet",
+            file,
+            "--json",
+            "--rounds",
+            1,
+            "--tolerance",
+            options.tolerance,
+            "--mean",
+            answer,
         )
         ours = np.load(answer)[0]
         called = mean_riemann(matrices, tol=options.tolerance, maxiter=100)
@@ -81,8 +103,12 @@ def main():
         told = after(matrices, iterations)
         measured = [measure(options, file, matrices, iterations) for _ in range(options.repeats)]
 
-    print(f"Fréchet mean of {len(matrices)} matrices {matrices.shape[1]} × {matrices.shape[2]}, tolerance {options.tolerance:g}, one thread")
-    print(f"{options.repeats} measurements of {options.rounds} rounds: middle (smallest–largest) of the 10th percentiles\n")
+    print(
+        f"Fréchet mean of {len(matrices)} matrices {matrices.shape[1]} × {matrices.shape[2]}, tolerance {options.tolerance:g}, one thread"
+    )
+    print(
+        f"{options.repeats} measurements of {options.rounds} rounds: middle (smallest–largest) of the 10th percentiles\n"
+    )
     print(f"{'':28}{'residual':>10}  milliseconds")
     rows = [
         (f"stiefel ({figures['iterations']} evaluations)", ours),
@@ -94,7 +120,9 @@ def main():
         print(f"{name:28}{residual(mean, matrices):>10.1e}  {times}")
     print(f"\nratio, same call       {peers.spread([s[1] / s[0] for s in measured])}")
     print(f"ratio, same residual   {peers.spread([s[2] / s[0] for s in measured])}")
-    print(f"distance of the answers, stiefel to pyRiemann: {distance(ours, called):.1e} (relative to the mean, affine-invariant)")
+    print(
+        f"distance of the answers, stiefel to pyRiemann: {distance(ours, called):.1e} (relative to the mean, affine-invariant)"
+    )
     print(f"‖M − M'‖_F/‖M'‖_F: {np.linalg.norm(ours - called) / np.linalg.norm(called):.1e}")
 
 

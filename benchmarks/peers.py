@@ -21,9 +21,18 @@ BINARY = ROOT / "target" / "release" / "stiefel-bench"
 def arguments(description, rounds):
     """A parser with what every side-by-side takes."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--binary", type=Path, default=BINARY, help="the Rust benchmarks, built for release")
-    parser.add_argument("--rounds", type=int, default=rounds, help="times the contenders take turns")
-    parser.add_argument("--repeats", type=int, default=3, help="measurements, each of so many rounds; their spread is printed")
+    parser.add_argument(
+        "--binary", type=Path, default=BINARY, help="the Rust benchmarks, built for release"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=rounds, help="times the contenders take turns"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=3,
+        help="measurements, each of so many rounds; their spread is printed",
+    )
     return parser
 
 

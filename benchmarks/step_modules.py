@@ -1,7 +1,10 @@
-"""One training step of DASP in PyTorch, batch 32: modules of stiefel.torch beside the same step with spd_learn's layers, one thread each; and LogEig alone.
+"""One training step of DASP in PyTorch, batch 32: modules of stiefel.torch beside the same step
+with spd_learn's layers, one thread each; and LogEig alone.
 
-The step is that of step_pytorch.py: forward, backward and Adam, experts and anchor along the Stiefel manifold. Both sides are PyTorch; what differs is who
-computes. The package must be installed with its kernels compiled for release (pip install ./python).
+The step is that of step_pytorch.py: forward, backward and Adam, experts and anchor along the
+Stiefel manifold. Both sides are PyTorch; what differs is who
+computes. The package must be installed with its kernels compiled for release (pip install
+./python).
 """
 
 import peers  # first: it sets the number of threads
@@ -30,7 +33,15 @@ def modules(row):
     torch.manual_seed(0)
     dtype, n, high = DTYPES[row["type"]], row["n"], row["encoded"] is not None
     net = stiefel.torch.DaspNet(
-        n, row["k"], row["experts"], row["domains"], 2, dsp_rank=row["encoded"], align=0.05 if high else 0.0, decoupled_keys=high, dtype=dtype
+        n,
+        row["k"],
+        row["experts"],
+        row["domains"],
+        2,
+        dsp_rank=row["encoded"],
+        align=0.05 if high else 0.0,
+        decoupled_keys=high,
+        dtype=dtype,
     )
     g = torch.randn(BATCH, n, 2 * n, dtype=dtype)
     x = g @ g.mT / (2 * n) + 0.5 * torch.eye(n, dtype=dtype)
@@ -65,7 +76,8 @@ def logarithm(layer, n, dtype):
 
 
 def timed(step, times):
-    """Seconds of the processor of each of so many calls: both sides have one thread, and neighbours on the machine count less."""
+    """Seconds of the processor of each of so many calls: both sides have one thread, and neighbours
+    on the machine count less."""
     seconds = []
     for _ in range(times):
         start = time.process_time()
@@ -76,17 +88,27 @@ def timed(step, times):
 
 def contenders():
     for row in ROWS:
-        yield f"step    n={row['n']:2} k={row['k']} K={row['experts']} {row['type']}", modules(row), step_pytorch.problem(row, False)
+        yield (
+            f"step    n={row['n']:2} k={row['k']} K={row['experts']} {row['type']}",
+            modules(row),
+            step_pytorch.problem(row, False),
+        )
     for n in (22, 60):
         for kind, dtype in DTYPES.items():
-            yield f"LogEig  n={n:2}           {kind}", logarithm(stiefel.torch.LogEig(), n, dtype), logarithm(LogEig(), n, dtype)
+            yield (
+                f"LogEig  n={n:2}           {kind}",
+                logarithm(stiefel.torch.LogEig(), n, dtype),
+                logarithm(LogEig(), n, dtype),
+            )
 
 
 def main():
     parser = peers.arguments(__doc__.splitlines()[0], rounds=8)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"batch {BATCH}, one thread, milliseconds of the processor; {options.repeats} measurements of {options.rounds} rounds: middle (smallest–largest) of 10th percentiles")
+    print(
+        f"batch {BATCH}, one thread, milliseconds of the processor; {options.repeats} measurements of {options.rounds} rounds: middle (smallest–largest) of 10th percentiles"
+    )
     print(f"{'':32} {'stiefel.torch':>20} {'spd_learn':>22} {'ratio':>20}")
     for name, ours, theirs in contenders():
         timed(ours, 3)
@@ -99,7 +121,9 @@ def main():
                     own += timed(step, 4)
             found.append([peers.tenth_percentile(own) * 1e3 for own in seconds])
         columns = [[f[0] for f in found], [f[1] for f in found], [f[1] / f[0] for f in found]]
-        print(f"{name:32} {peers.spread(columns[0]):>20} {peers.spread(columns[1]):>22} {peers.spread(columns[2]):>20}")
+        print(
+            f"{name:32} {peers.spread(columns[0]):>20} {peers.spread(columns[1]):>22} {peers.spread(columns[2]):>20}"
+        )
         sys.stdout.flush()
 
 

@@ -1,12 +1,17 @@
-"""One training step of DASP, batch 32: stiefel beside the same step in PyTorch with spd_learn's layers, one thread each.
+"""One training step of DASP, batch 32: stiefel beside the same step in PyTorch with spd_learn's
+layers, one thread each.
 
-A step is forward, backward and Adam; experts and anchor move along the Stiefel manifold (tangent gradient, QR retraction):
+A step is forward, backward and Adam; experts and anchor move along the Stiefel manifold (tangent
+gradient, QR retraction):
 
-  q = MLP([x̃; Emb(d)]), α = softmax(q Eᵀ/√m), Δ_j = W_j − W_base sym(W_baseᵀ W_j), W_i = qf(W_base + Σ_j α_ij Δ_j)
+  q = MLP([x̃; Emb(d)]), α = softmax(q Eᵀ/√m), Δ_j = W_j − W_base sym(W_baseᵀ W_j), W_i = qf(W_base
+  + Σ_j α_ij Δ_j)
   logits = Linear(upper(log(ReEig(W_iᵀ X_i W_i))))
 
-Two tails are timed: spd_learn's ReEig and LogEig as they are (two eigen-decompositions), and both at once on top of spd_learn's own
-forward and backward of spectral functions (one decomposition, as in stiefel), which is kinder to PyTorch.
+Two tails are timed: spd_learn's ReEig and LogEig as they are (two eigen-decompositions), and both
+at once on top of spd_learn's own
+forward and backward of spectral functions (one decomposition, as in stiefel), which is kinder to
+PyTorch.
 
 --check compares losses and gradients with the golden files instead of timing anything.
 """
@@ -60,12 +65,32 @@ def project(w, z):
 class Dasp(torch.nn.Module):
     """The network with a dedicated anchor; parameters are named as in the golden files."""
 
-    def __init__(self, n, k, experts, domains, encoded, width, classes, alignment, decoupled, one_decomposition, dtype):
+    def __init__(
+        self,
+        n,
+        k,
+        experts,
+        domains,
+        encoded,
+        width,
+        classes,
+        alignment,
+        decoupled,
+        one_decomposition,
+        dtype,
+    ):
         super().__init__()
         shapes = {
-            "w1": (2 * width, encoded + width), "b1": (2 * width,), "w2": (width, 2 * width), "b2": (width,),
-            "emb": (domains, width), "E": (experts, width), "W": (experts, n, k), "W_base": (n, k),
-            "wc": (classes, k * (k + 1) // 2), "bc": (classes,),
+            "w1": (2 * width, encoded + width),
+            "b1": (2 * width,),
+            "w2": (width, 2 * width),
+            "b2": (width,),
+            "emb": (domains, width),
+            "E": (experts, width),
+            "W": (experts, n, k),
+            "W_base": (n, k),
+            "wc": (classes, k * (k + 1) // 2),
+            "bc": (classes,),
         }
         for name, shape in shapes.items():
             start = torch.randn(shape, dtype=dtype)
@@ -78,23 +103,34 @@ class Dasp(torch.nn.Module):
     STIEFEL = ("W", "W_base")
 
     def loss(self, x, encoded, domains, labels):
-        hidden = functional.gelu(functional.linear(torch.cat([encoded, self.emb[domains]], 1), self.w1, self.b1))
+        hidden = functional.gelu(
+            functional.linear(torch.cat([encoded, self.emb[domains]], 1), self.w1, self.b1)
+        )
         query = functional.linear(hidden, self.w2, self.b2)
         keys = self.E.detach() if self.decoupled else self.E
         alpha = torch.softmax(query @ keys.T / math.sqrt(self.width), dim=1)
         tangents = project(self.W_base, self.W)
         filters = qf(self.W_base + torch.einsum("ij,jnk->ink", alpha, tangents))
         y = bimap_transform(x, filters)
-        z = sym_to_upper(ReLogEig.apply(y)) if self.one_decomposition else self.logeig(self.reeig(y))
+        z = (
+            sym_to_upper(ReLogEig.apply(y))
+            if self.one_decomposition
+            else self.logeig(self.reeig(y))
+        )
         loss = functional.cross_entropy(functional.linear(z, self.wc, self.bc), labels)
         if self.alignment:
             winners = self.E[alpha.argmax(1)]
-            loss = loss + self.alignment * (1 - functional.cosine_similarity(query.detach(), winners)).mean()
+            loss = (
+                loss
+                + self.alignment
+                * (1 - functional.cosine_similarity(query.detach(), winners)).mean()
+            )
         return loss
 
 
 class RiemannianAdam:
-    """PyTorch's Adam for what is flat; on the manifold the same moments, a projected direction and a QR retraction."""
+    """PyTorch's Adam for what is flat; on the manifold the same moments, a projected direction and
+    a QR retraction."""
 
     def __init__(self, model, rate=0.01, betas=(0.9, 0.999), epsilon=1e-8):
         self.curved = [getattr(model, name) for name in model.STIEFEL]
@@ -124,8 +160,17 @@ def problem(row, one_decomposition):
     n, high = row["n"], row["encoded"] is not None
     encoded = row["encoded"] if high else n * (n + 1) // 2
     model = Dasp(
-        n, row["k"], row["experts"], row["domains"], encoded, width=20, classes=2,
-        alignment=0.05 if high else 0.0, decoupled=high, one_decomposition=one_decomposition, dtype=dtype,
+        n,
+        row["k"],
+        row["experts"],
+        row["domains"],
+        encoded,
+        width=20,
+        classes=2,
+        alignment=0.05 if high else 0.0,
+        decoupled=high,
+        one_decomposition=one_decomposition,
+        dtype=dtype,
     )
     g = torch.randn(BATCH, n, 2 * n, dtype=dtype)
     x = g @ g.mT / (2 * n) + 0.5 * torch.eye(n, dtype=dtype)
@@ -142,7 +187,8 @@ def problem(row, one_decomposition):
 
 
 def measure(options):
-    """For each row, 10th percentiles of stiefel, of the two-decomposition tail and of the one-decomposition tail."""
+    """For each row, 10th percentiles of stiefel, of the two-decomposition tail and of the
+    one-decomposition tail."""
     rows, ours, theirs = [], [], []
     for turn in range(options.rounds):
         rows = peers.stiefel(options.binary, "step", "--json", "--rounds", 20)
@@ -161,35 +207,59 @@ def measure(options):
 
 
 def check():
-    """Losses and gradients against the golden files; says how far off they are and whether that is too far."""
+    """Losses and gradients against the golden files; says how far off they are and whether that is
+    too far."""
     good = True
     for name in ("small_dasp_full", "medium_ded_nodsp", "bnci2014001_ded", "weibo_dasp_full"):
         golden = np.load(peers.ROOT / "golden" / f"{name}.npz")
-        c = json.loads((peers.ROOT / "golden" / f"{name}.json").read_text())["conventions"]["config"]
+        c = json.loads((peers.ROOT / "golden" / f"{name}.json").read_text())["conventions"][
+            "config"
+        ]
         for one_decomposition in (False, True):
             model = Dasp(
-                c["n"], c["k"], c["K"], c["D"], golden["xt"].shape[1], c["m"], c["C"],
-                c["lam_align"], c["decouple"], one_decomposition, torch.float64,
+                c["n"],
+                c["k"],
+                c["K"],
+                c["D"],
+                golden["xt"].shape[1],
+                c["m"],
+                c["C"],
+                c["lam_align"],
+                c["decouple"],
+                one_decomposition,
+                torch.float64,
             )
             with torch.no_grad():
                 for key, parameter in model.named_parameters():
                     parameter.copy_(torch.from_numpy(golden[f"p_{key}"]))
-            x, encoded, domains, labels = (torch.from_numpy(golden[key]) for key in ("X", "xt", "d", "y"))
+            x, encoded, domains, labels = (
+                torch.from_numpy(golden[key]) for key in ("X", "xt", "d", "y")
+            )
             loss = model.loss(x, encoded, domains, labels)
             loss.backward()
             worst = abs(loss.item() / golden["loss_total"].item() - 1)
             for key, parameter in model.named_parameters():
                 expected = golden[f"g_{key}"]
-                found = np.zeros_like(expected) if parameter.grad is None else parameter.grad.numpy()
-                worst = max(worst, np.linalg.norm(found - expected) / max(np.linalg.norm(expected), 1e-300 if expected.any() else 1.0))
+                found = (
+                    np.zeros_like(expected) if parameter.grad is None else parameter.grad.numpy()
+                )
+                worst = max(
+                    worst,
+                    np.linalg.norm(found - expected)
+                    / max(np.linalg.norm(expected), 1e-300 if expected.any() else 1.0),
+                )
             good &= worst < 1e-9
-            print(f"{name:20} {'one decomposition' if one_decomposition else 'spd_learn layers':18} worst relative error {worst:.1e}")
+            print(
+                f"{name:20} {'one decomposition' if one_decomposition else 'spd_learn layers':18} worst relative error {worst:.1e}"
+            )
     return good
 
 
 def main():
     parser = peers.arguments(__doc__.splitlines()[0], rounds=8)
-    parser.add_argument("--check", action="store_true", help="compare with the golden files, and time nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the golden files, and time nothing"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.check:
@@ -198,9 +268,15 @@ def main():
     for _ in range(options.repeats):
         rows, figures = measure(options)
         measured.append(figures)
-    print(f"training step of DASP, batch {BATCH}, one thread, milliseconds; ratios are PyTorch's time to stiefel's")
-    print(f"{options.repeats} measurements of {options.rounds} rounds: middle (smallest–largest) of the 10th percentiles\n")
-    print(f"{'geometry':>12} type   n   k   K    {'stiefel':>20}  {'PyTorch':>22}  {'ratio':>20}  {'ratio, one decomposition':>24}")
+    print(
+        f"training step of DASP, batch {BATCH}, one thread, milliseconds; ratios are PyTorch's time to stiefel's"
+    )
+    print(
+        f"{options.repeats} measurements of {options.rounds} rounds: middle (smallest–largest) of the 10th percentiles\n"
+    )
+    print(
+        f"{'geometry':>12} type   n   k   K    {'stiefel':>20}  {'PyTorch':>22}  {'ratio':>20}  {'ratio, one decomposition':>24}"
+    )
     for at, row in enumerate(rows):
         ours, layers, one = ([figures[at][i] * 1e3 for figures in measured] for i in range(3))
         ratios = [[t / o for t, o in zip(theirs, ours)] for theirs in (layers, one)]

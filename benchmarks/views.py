@@ -1,6 +1,6 @@
 """CHOIR with ten views beside scikit-learn's logistic regression on as many features, one thread.
 
-    python benchmarks/views.py
+python benchmarks/views.py
 """
 
 from peers import arguments, spread, stiefel, tenth_percentile, timed
@@ -23,9 +23,15 @@ def main():
         rows.append(tenth_percentile(timed(lambda: model.predict_proba(x[:1]), 200)))
         fits.append(ours["fit"])
         decisions.append(ours["decision"])
-    print(f"{ours['trials']} trials, {ours['features']} features; seconds of a fit, microseconds of a decision, middle (smallest–largest)")
-    print(f"CHOIR, covariances to weights and probabilities   {spread(fits, 3)}   {spread([1e6 * d for d in decisions], 0)}")
-    print(f"scikit-learn's regression, from features on        {spread(theirs, 3)}   {spread([1e6 * d for d in rows], 0)}")
+    print(
+        f"{ours['trials']} trials, {ours['features']} features; seconds of a fit, microseconds of a decision, middle (smallest–largest)"
+    )
+    print(
+        f"CHOIR, covariances to weights and probabilities   {spread(fits, 3)}   {spread([1e6 * d for d in decisions], 0)}"
+    )
+    print(
+        f"scikit-learn's regression, from features on        {spread(theirs, 3)}   {spread([1e6 * d for d in rows], 0)}"
+    )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ numpydoc_show_class_members = False
 # PyTorch is several gigabytes; its layers are documented without it.
 autodoc_mock_imports = ["torch"]
 
-# The gallery. Scripts that need an amplifier or PyTorch are shown, not run; `cargo xtask test --torch` runs the latter.
+# The gallery. Scripts that need an amplifier or PyTorch are shown, not run; `cargo xtask test
+# --torch` runs the latter.
 sphinx_gallery_conf = {
     "examples_dirs": "../python/examples",
     "gallery_dirs": "gallery",

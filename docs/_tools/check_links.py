@@ -1,8 +1,11 @@
 """Whether every link of the built pages leads somewhere: `python check_links.py FOLDER`.
 
-Files and places within pages are looked up on the disk, those that rustdoc wrote, below ``rust/``, included; addresses of the web are counted, not
-visited. Listings of source files may be linked to and are not read: their lines are numbered by a script. A page that leads on to another has the places of
-that one. Lists of what implements a trait, which rustdoc's pages load if there are any, may be absent.
+Files and places within pages are looked up on the disk, those that rustdoc wrote, below ``rust/``,
+included; addresses of the web are counted, not
+visited. Listings of source files may be linked to and are not read: their lines are numbered by a
+script. A page that leads on to another has the places of
+that one. Lists of what implements a trait, which rustdoc's pages load if there are any, may be
+absent.
 """
 
 import re
@@ -37,7 +40,11 @@ def broken(folder):
     """Pages and their links that lead nowhere; and how many lead to the web."""
     # Below _static lie the theme's own files, among them a template that is no page.
     unread = {("_static",), ("rust", "src")}
-    files = [file for file in sorted(folder.rglob("*.html")) if not any(file.relative_to(folder).parts[: len(u)] == u for u in unread)]
+    files = [
+        file
+        for file in sorted(folder.rglob("*.html"))
+        if not any(file.relative_to(folder).parts[: len(u)] == u for u in unread)
+    ]
     pages = {file.resolve(): Page(file.read_text(encoding="utf-8")) for file in files}
     bad, web = [], set()
     for file, page in pages.items():
@@ -64,7 +71,9 @@ def main():
     pages, bad, web = broken(folder)
     for file, link, why in bad:
         print(f"{file.relative_to(folder.resolve())}: {link}: {why}", file=sys.stderr)
-    print(f"{pages} pages, {len(bad)} broken links; {len(web)} addresses of the web were not visited")
+    print(
+        f"{pages} pages, {len(bad)} broken links; {len(web)} addresses of the web were not visited"
+    )
     return 1 if bad or not pages else 0
 
 

@@ -17,7 +17,8 @@ What `stiefel COMMAND --help` prints, for every command. `stiefel generate manua
 
 
 def help_of(words):
-    """The help of a command. A copy of this process runs the program: a new one would first load the whole package, every time."""
+    """The help of a command. A copy of this process runs the program: a new one would first load
+    the whole package, every time."""
     sys.stdout.flush()
     with tempfile.TemporaryFile() as file:
         child = os.fork()
@@ -28,7 +29,9 @@ def help_of(words):
         file.seek(0)
         text = file.read().decode("utf-8").rstrip()
     if status != 0 or not text:
-        raise RuntimeError(f"stiefel {' '.join(words)} --help ended with {status} and printed {len(text)} characters")
+        raise RuntimeError(
+            f"stiefel {' '.join(words)} --help ended with {status} and printed {len(text)} characters"
+        )
     return text
 
 

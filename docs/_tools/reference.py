@@ -1,4 +1,5 @@
-"""The page of all public names of the Python package, from what its modules list in ``__all__``: a name cannot be forgotten."""
+"""The page of all public names of the Python package, from what its modules list in ``__all__``: a
+name cannot be forgotten."""
 
 import importlib
 import inspect
@@ -6,8 +7,12 @@ from pathlib import Path
 
 from sphinx.ext.autodoc.mock import mock
 
-#: Modules in the order of the page; those that :mod:`stiefel` lists beside these come before PyTorch's.
-FIRST, LAST = ["stiefel", "stiefel.spd", "stiefel.manifold", "stiefel.live"], ["stiefel.torch", "stiefel.torch.functional"]
+#: Modules in the order of the page; those that :mod:`stiefel` lists beside these come before
+#: PyTorch's.
+FIRST, LAST = (
+    ["stiefel", "stiefel.spd", "stiefel.manifold", "stiefel.live"],
+    ["stiefel.torch", "stiefel.torch.functional"],
+)
 
 
 def modules(absent):
@@ -22,8 +27,18 @@ def modules(absent):
 def section(module):
     """Heading, first line, and a table of its names."""
     title = module.__name__
-    names = [name for name in module.__all__ if not name.startswith("__") and not inspect.ismodule(getattr(module, name))]
-    lines = [f"``{title}``", "=" * (len(title) + 4), "", inspect.cleandoc(module.__doc__).splitlines()[0], ""]
+    names = [
+        name
+        for name in module.__all__
+        if not name.startswith("__") and not inspect.ismodule(getattr(module, name))
+    ]
+    lines = [
+        f"``{title}``",
+        "=" * (len(title) + 4),
+        "",
+        inspect.cleandoc(module.__doc__).splitlines()[0],
+        "",
+    ]
     lines += [f".. currentmodule:: {title}", "", ".. autosummary::", "   :toctree: reference", ""]
     return "\n".join([*lines, *(f"   {name}" for name in names), ""])
 

@@ -3,9 +3,11 @@
     python benchmarks/functions.py [--matrices 1000] [--channels 22] [--repeats 21]
     python benchmarks/functions.py --single
 
-With --single, functions built on an eigen-decomposition are called with one matrix at a time, of 8 to 128 channels. Times are those of the processor, so that other programs disturb them less.
+With --single, functions built on an eigen-decomposition are called with one matrix at a time, of 8
+to 128 channels. Times are those of the processor, so that other programs disturb them less.
 
-Ends with an error where a function built on an eigen-decomposition is less than three times as fast as its peer, or, called with one matrix, or
+Ends with an error where a function built on an eigen-decomposition is less than three times as fast
+as its peer, or, called with one matrix, or
 another function, is slower than its peer.
 """
 
@@ -31,7 +33,8 @@ SAME = 0.9
 
 
 def cases(x, y, c, d):
-    """Name, floor of the ratio, ours, theirs: every function with a peer; those that only choose one by name are left out."""
+    """Name, floor of the ratio, ours, theirs: every function with a peer; those that only choose
+    one by name are left out."""
     few, options = x[:60], {"tol": 1e-9, "maxiter": 100}
     vague = {"tol": 1e-4, "maxiter": 50}
     vectors = tangentspace.tangent_space(x, c)
@@ -102,13 +105,18 @@ def cases(x, y, c, d):
         ("transport_riemann", OTHER, tangentspace, tangents, c, d),
     ]:
         named = arguments.pop() if isinstance(arguments[-1], dict) else {}
-        label = f"{name}, {next(iter(named))}" if any(value is True for value in named.values()) else name
+        label = (
+            f"{name}, {next(iter(named))}"
+            if any(value is True for value in named.values())
+            else name
+        )
         ours, theirs = getattr(spd, name), getattr(peers, name)
         yield label, floor, partial(ours, *arguments, **named), partial(theirs, *arguments, **named)
 
 
 def best(functions, repeats, calls=1):
-    """The least time of each function, taken in turns, so that a slow moment of the machine meets all of them."""
+    """The least time of each function, taken in turns, so that a slow moment of the machine meets
+    all of them."""
     times = [[] for _ in functions]
     for _ in range(repeats + 1):
         for function, taken in zip(functions, times, strict=True):
@@ -148,14 +156,18 @@ def main():
     parser.add_argument("--matrices", type=int, default=1000)
     parser.add_argument("--channels", type=int, default=22)
     parser.add_argument("--repeats", type=int, default=21)
-    parser.add_argument("--single", action="store_true", help="one matrix at a time, of several sizes")
+    parser.add_argument(
+        "--single", action="store_true", help="one matrix at a time, of several sizes"
+    )
     options = parser.parse_args()
     if options.single:
         short = one_by_one(options.repeats)
         if short:
             raise SystemExit(f"slower than required: {', '.join(short)}")
         return
-    print(f"{options.matrices} matrices of {options.channels} × {options.channels}, float64, one thread, best of {options.repeats}, ms")
+    print(
+        f"{options.matrices} matrices of {options.channels} × {options.channels}, float64, one thread, best of {options.repeats}, ms"
+    )
     print(f"{'function':<28}{'stiefel':>9}{'pyRiemann':>11}{'ratio':>8}{'needed':>8}")
     short = []
     for name, floor, ours, theirs in cases(*covariances(options.matrices, options.channels)):

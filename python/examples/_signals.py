@@ -1,4 +1,5 @@
-"""Synthetic motor imagery for the examples: raw signals with events, where real recordings would be."""
+"""Synthetic motor imagery for the examples: raw signals with events, where real recordings would
+be."""
 
 import numpy as np
 
@@ -21,9 +22,11 @@ def _rhythm(rng, samples, frequency):
 
 
 def motor_imagery(seed, trials=20, left=(0.35, 0.65)):
-    """One person: signal in µV (channels, samples), onsets in seconds, and what was imagined, "hands" or "feet".
+    """One person: signal in µV (channels, samples), onsets in seconds, and what was imagined,
+    "hands" or "feet".
 
-    While hands are imagined, the rhythms (11 and 22 Hz) over both hand areas fall; while feet are imagined, those between them fall. What is left of the rhythms
+    While hands are imagined, the rhythms (11 and 22 Hz) over both hand areas fall; while feet are
+    imagined, those between them fall. What is left of the rhythms
     differs from person to person and from area to area, within the bounds ``left``.
     """
     rng = np.random.default_rng(seed)
@@ -36,9 +39,14 @@ def motor_imagery(seed, trials=20, left=(0.35, 0.65)):
         during = slice(int((onset + 0.3) * RATE), int((onset + 4) * RATE))
         for area in (0, 2) if label == "hands" else (1,):
             strength[area, during] = depth[area]
-    areas = strength * sum(a * np.stack([_rhythm(rng, samples, f) for _ in range(3)]) for a, f in ((9, 11), (5, 22)))
+    areas = strength * sum(
+        a * np.stack([_rhythm(rng, samples, f) for _ in range(3)]) for a, f in ((9, 11), (5, 22))
+    )
     mixing = _REACH * rng.uniform(0.7, 1.4, _REACH.shape)  # heads differ
-    noise = 4 * rng.standard_normal((len(CHANNELS), samples)) + 0.5 * rng.standard_normal(samples).cumsum() / 12
+    noise = (
+        4 * rng.standard_normal((len(CHANNELS), samples))
+        + 0.5 * rng.standard_normal(samples).cumsum() / 12
+    )
     return mixing @ areas + noise, onsets, labels
 
 

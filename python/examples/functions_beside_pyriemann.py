@@ -2,7 +2,8 @@
 Functions beside pyRiemann
 ==========================
 
-``stiefel.spd`` has pyRiemann's names and shapes, and the same results. Two means of six matrices show why geometry matters.
+``stiefel.spd`` has pyRiemann's names and shapes, and the same results. Two means of six matrices
+show why geometry matters.
 """
 
 import time
@@ -15,9 +16,12 @@ from pyriemann.geometry.mean import mean_riemann
 from stiefel import spd
 
 # %%
-# Ellipses are matrices of two channels. All six have the same determinant: the same area. The Euclidean mean is larger than each of them, the Riemannian mean is not.
+# Ellipses are matrices of two channels. All six have the same determinant: the same area. The
+# Euclidean mean is larger than each of them, the Riemannian mean is not.
 angles = np.linspace(0, np.pi, 6, endpoint=False)
-turn = np.stack([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]]).transpose(2, 0, 1)
+turn = np.stack([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]]).transpose(
+    2, 0, 1
+)
 matrices = turn @ np.diag([4.0, 0.25]) @ turn.transpose(0, 2, 1)
 circle = np.stack([np.cos(t := np.linspace(0, 2 * np.pi, 200)), np.sin(t)])
 
@@ -50,4 +54,6 @@ for name, ours, theirs, arguments in (
     ("distance_riemann", spd.distance_riemann, distance_riemann, (stack, stack[::-1].copy())),
 ):
     largest = np.abs(ours(*arguments) - theirs(*arguments)).max() / np.abs(theirs(*arguments)).max()
-    print(f"{name}: stiefel {milliseconds(ours, *arguments):.1f} ms, pyRiemann {milliseconds(theirs, *arguments):.1f} ms, difference {largest:.0e}")
+    print(
+        f"{name}: stiefel {milliseconds(ours, *arguments):.1f} ms, pyRiemann {milliseconds(theirs, *arguments):.1f} ms, difference {largest:.0e}"
+    )

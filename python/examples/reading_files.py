@@ -2,7 +2,8 @@
 Reading recordings
 ==================
 
-``read_raw`` opens EDF, BDF, GDF, BrainVision, FIF, EEGLAB, XDF, MATLAB, BCI2000 and CSV files, and recognises them by their content. Here it opens a CSV file,
+``read_raw`` opens EDF, BDF, GDF, BrainVision, FIF, EEGLAB, XDF, MATLAB, BCI2000 and CSV files, and
+recognises them by their content. Here it opens a CSV file,
 which is written first.
 """
 
@@ -25,7 +26,8 @@ print(recording.ch_names, recording.sfreq, recording.data.shape)
 print(recording.events[:4])
 
 # %%
-# As an object of MNE, the recording can be cut and filtered there. The power at C3 is lower while hands are imagined.
+# As an object of MNE, the recording can be cut and filtered there. The power at C3 is lower while
+# hands are imagined.
 raw = recording.to_mne()
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 for label in ("hands", "feet"):

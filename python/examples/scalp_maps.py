@@ -2,7 +2,8 @@
 Scalp maps
 ==========
 
-Which places on the head does a model use? A filter does not show that: a large weight may be there to cancel noise. Its *activation patterns* (Haufe et al., 2014)
+Which places on the head does a model use? A filter does not show that: a large weight may be there
+to cancel noise. Its *activation patterns* (Haufe et al., 2014)
 show it, and the routing report has them for every model with a filter. Here it is CHOIR.
 """
 
@@ -16,7 +17,8 @@ clf = stiefel.ChoirClassifier(random_state=0).fit(data[::2])
 report = stiefel.routing_report(clf, data[1::2], X_train=data[::2])
 
 # %%
-# The first directions are those in which the classes (right hand and feet) differ most. The sign of a pattern has no meaning.
+# The first directions are those in which the classes (right hand and feet) differ most. The sign of
+# a pattern has no meaning.
 info = mne.create_info(data.channels, 200.0, "eeg").set_montage("colin27_1005")
 figure, axes = plt.subplots(1, 4, figsize=(10, 3), layout="constrained")
 for component, ax in enumerate(axes):

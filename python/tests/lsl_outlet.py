@@ -1,6 +1,7 @@
 """A sender of samples and markers for the tests: `python lsl_outlet.py PLAN.json`.
 
-Waits for its readers, sends every sample with the time it has on an exact grid, faster than that time passes, says `sent` and stays until it is ended.
+Waits for its readers, sends every sample with the time it has on an exact grid, faster than that
+time passes, says `sent` and stays until it is ended.
 """
 
 import json
@@ -14,7 +15,9 @@ import pylsl
 plan = json.loads(Path(sys.argv[1]).read_text())
 samples = np.load(plan["samples"])
 times = np.array(plan["times"]) if "times" in plan else np.arange(len(samples)) / plan["rate"]
-info = pylsl.StreamInfo(plan["name"], "EEG", samples.shape[1], plan["rate"], pylsl.cf_double64, plan["name"])
+info = pylsl.StreamInfo(
+    plan["name"], "EEG", samples.shape[1], plan["rate"], pylsl.cf_double64, plan["name"]
+)
 channels = info.desc().append_child("channels")
 for name in plan["channels"]:
     channel = channels.append_child("channel")
@@ -22,7 +25,9 @@ for name in plan["channels"]:
     channel.append_child_value("unit", plan.get("unit", "microvolts"))
     channel.append_child_value("type", "EEG")
 outlet = pylsl.StreamOutlet(info)
-marked = pylsl.StreamInfo(plan["name"] + " markers", "Markers", 1, 0, pylsl.cf_string, plan["name"] + " markers")
+marked = pylsl.StreamInfo(
+    plan["name"] + " markers", "Markers", 1, 0, pylsl.cf_string, plan["name"] + " markers"
+)
 markers = pylsl.StreamOutlet(marked) if plan.get("markers") is not None else None
 print("ready", flush=True)
 while not (outlet.have_consumers() and (markers is None or markers.have_consumers())):

@@ -322,9 +322,7 @@ def test_one_routing_per_view_needs_several(data):
         network.fit(data.X, data.y, subjects=data.domains)
 
 
-@pytest.mark.parametrize(
-    "name", ["choir", "mdm", "recentred-mdm", "ts+lr", "ts+lr-per-domain"]
-)
+@pytest.mark.parametrize("name", ["choir", "mdm", "recentred-mdm", "ts+lr", "ts+lr-per-domain"])
 def test_weights_of_classes_have_a_direction(name, data, tmp_path):
     base = (
         ChoirClassifier(random_state=0) if name == "choir" else stiefel.model(name, random_state=0)

@@ -1,4 +1,5 @@
-"""Every public name is documented in numpydoc's manner; the examples in docstrings and in the README, and the gallery, run."""
+"""Every public name is documented in numpydoc's manner; the examples in docstrings and in the
+README, and the gallery, run."""
 
 import doctest
 import importlib
@@ -16,7 +17,11 @@ import stiefel
 
 FOLDER = Path(__file__).parent.parent
 #: stiefel.torch needs PyTorch, and has tests of its own.
-MODULES = ["stiefel"] + [m.name for m in pkgutil.walk_packages(stiefel.__path__, "stiefel.") if not m.name.startswith("stiefel.torch")]
+MODULES = ["stiefel"] + [
+    m.name
+    for m in pkgutil.walk_packages(stiefel.__path__, "stiefel.")
+    if not m.name.startswith("stiefel.torch")
+]
 #: What the examples share begins with an underscore.
 GALLERY = sorted((FOLDER / "examples").glob("[!_]*.py"))
 
@@ -28,13 +33,18 @@ def test_docstrings(name):
 
 
 def public():
-    """Name and object of everything a user can call, and whether it is shown in its own example: methods are in that of their class."""
+    """Name and object of everything a user can call, and whether it is shown in its own example:
+    methods are in that of their class."""
     for module in (stiefel, stiefel.spd, stiefel.manifold, stiefel.plot):
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.ismodule(thing) or not callable(thing):
                 continue
-            yield f"{module.__name__}.{name}", thing, name not in ("Recording", "RoutingReport", "Trials")
+            yield (
+                f"{module.__name__}.{name}",
+                thing,
+                name not in ("Recording", "RoutingReport", "Trials"),
+            )
             if inspect.isclass(thing):
                 for own, method in inspect.getmembers(thing, inspect.isroutine):
                     ours = (getattr(method, "__module__", None) or "").startswith("stiefel")
@@ -44,14 +54,20 @@ def public():
 
 def documented(text, section):
     """The names in a section of a docstring; None where there is no such section."""
-    found = re.search(rf"^{section}\n-+\n(.*?)(?=\n\n\w+\n-+\n|\Z)", inspect.cleandoc(text), re.M | re.S)
+    found = re.search(
+        rf"^{section}\n-+\n(.*?)(?=\n\n\w+\n-+\n|\Z)", inspect.cleandoc(text), re.M | re.S
+    )
     if found is None:
         return None
-    heads = [line.split(" : ")[0] for line in found[1].splitlines() if line and not line.startswith(" ")]
+    heads = [
+        line.split(" : ")[0] for line in found[1].splitlines() if line and not line.startswith(" ")
+    ]
     return [name.strip().lstrip("*") for head in heads for name in head.split(",")]
 
 
-@pytest.mark.parametrize(("thing", "shown"), [pytest.param(*rest, id=name) for name, *rest in public()])
+@pytest.mark.parametrize(
+    ("thing", "shown"), [pytest.param(*rest, id=name) for name, *rest in public()]
+)
 def test_numpydoc(thing, shown):
     text = thing.__doc__
     assert text and text.strip(), "no docstring"
@@ -101,10 +117,18 @@ def test_the_charts_show_their_tables():
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path):
     check = runpy.run_path(str(FOLDER.parent / "docs" / "_tools" / "check_links.py"))["broken"]
-    (tmp_path / "a.html").write_text('<h1 id="top">a</h1><a href="b.html#here">b</a> <a href="https://example.org/">web</a>')
-    (tmp_path / "b.html").write_text('<h1 id="here">b</h1><a href="a.html#top">a</a> <img src="picture%20one.png">')
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top">a</h1><a href="b.html#here">b</a> <a href="https://example.org/">web</a>'
+    )
+    (tmp_path / "b.html").write_text(
+        '<h1 id="here">b</h1><a href="a.html#top">a</a> <img src="picture%20one.png">'
+    )
     pages, bad, web = check(tmp_path)
-    assert (pages, [(link, why) for _, link, why in bad], len(web)) == (2, [("picture%20one.png", "there is no such file")], 1)
+    assert (pages, [(link, why) for _, link, why in bad], len(web)) == (
+        2,
+        [("picture%20one.png", "there is no such file")],
+        1,
+    )
     (tmp_path / "picture one.png").touch()
     (tmp_path / "b.html").write_text('<a href="a.html#bottom">a</a> <img src="picture%20one.png">')
     assert [(link, why) for _, link, why in check(tmp_path)[1]] == [
@@ -120,16 +144,20 @@ def test_links_of_rustdoc_are_followed(tmp_path):
     for folder in (pages, listing.parent):
         folder.mkdir(parents=True)
     listing.write_text('<a href="nowhere.html">not read</a>')
-    # As rustdoc writes them: places with percent signs, lines that a script numbers, and the path of an item that it did not find.
+    # As rustdoc writes them: places with percent signs, lines that a script numbers, and the path
+    # of an item that it did not find.
     (pages / "index.html").write_text(
         '<h3 id="impl-From%3CT%3E-for-T"></h3><a href="#impl-From%3CT%3E-for-T"></a><a href="../src/stiefel/lib.rs.html#12-30"></a><a href="stiefel_data::Steps"></a>'
     )
-    assert [(link, why) for _, link, why in check(tmp_path)[1]] == [("stiefel_data::Steps", "there is no such file")]
+    assert [(link, why) for _, link, why in check(tmp_path)[1]] == [
+        ("stiefel_data::Steps", "there is no such file")
+    ]
 
 
 @pytest.mark.parametrize("script", GALLERY, ids=lambda p: p.stem)
 def test_gallery(script, tmp_path, monkeypatch, capsys):
-    """In this process, which has loaded everything already: a new one for every script would take minutes."""
+    """In this process, which has loaded everything already: a new one for every script would take
+    minutes."""
     plt = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MNE_DATA", str(tmp_path))

@@ -35,7 +35,10 @@ def test_project_and_retract():
 
 
 def test_principal_angles():
-    v, w = manifold.random_points(8, 3, random_state=3), manifold.random_points(8, 3, size=4, random_state=4)
+    v, w = (
+        manifold.random_points(8, 3, random_state=3),
+        manifold.random_points(8, 3, size=4, random_state=4),
+    )
     for i, found in enumerate(manifold.principal_angles(v, w)):
         np.testing.assert_allclose(found, np.sort(subspace_angles(v, w[i])), atol=1e-12)
     with pytest.raises(ValueError, match="not on the Stiefel manifold"):

@@ -1,4 +1,5 @@
-"""Means, medians, kernels, vectors and predicates beside pyRiemann's, and where the two differ on purpose."""
+"""Means, medians, kernels, vectors and predicates beside pyRiemann's, and where the two differ on
+purpose."""
 
 import warnings
 
@@ -18,7 +19,9 @@ def random_spd(shape, n, seed=0):
 
 def close(found, expected, tolerance=1e-9):
     assert np.shape(found) == np.shape(expected)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(1.0, float(np.abs(expected).max())))
+    np.testing.assert_allclose(
+        found, expected, rtol=0, atol=tolerance * max(1.0, float(np.abs(expected).max()))
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +34,10 @@ def quiet_peer():
 @pytest.mark.parametrize("p", [-0.7, -0.2, 0.3, 0.9])
 def test_power_means(p):
     x, weights = random_spd((8,), 5), np.arange(1.0, 9.0)
-    close(spd.mean_power(x, p, sample_weight=weights, zeta=1e-12, maxiter=500), mean.mean_power(x, p, sample_weight=weights, zeta=1e-12, maxiter=500))
+    close(
+        spd.mean_power(x, p, sample_weight=weights, zeta=1e-12, maxiter=500),
+        mean.mean_power(x, p, sample_weight=weights, zeta=1e-12, maxiter=500),
+    )
     close(spd.gmean(x, p, metric="power"), mean.mean_power(x, p), 1e-7)
 
 
@@ -48,7 +54,11 @@ def test_power_distances():
 @pytest.mark.parametrize("name", ["alm", "bmp"])
 def test_recursive_means(name):
     x = random_spd((3,), 4)
-    close(getattr(spd, f"mean_{name}")(x, tol=1e-13), getattr(mean, f"mean_{name}")(x, tol=1e-13), 1e-8)
+    close(
+        getattr(spd, f"mean_{name}")(x, tol=1e-13),
+        getattr(mean, f"mean_{name}")(x, tol=1e-13),
+        1e-8,
+    )
 
 
 def test_the_cheap_mean_is_a_symmetric_matrix_close_to_the_frechet_mean():
@@ -56,7 +66,8 @@ def test_the_cheap_mean_is_a_symmetric_matrix_close_to_the_frechet_mean():
     m = spd.mean_cheap(x, tol=1e-13)
     assert np.array_equal(m, m.T)
     assert spd.distance_riemann(m, spd.mean_riemann(x)) < 0.05 * spd.distance_riemann(x, m).mean()
-    # Invariant to mixing, as the Fréchet mean is; the peer's is not, because it takes symmetric logarithms of matrices that are not symmetric.
+    # Invariant to mixing, as the Fréchet mean is; the peer's is not, because it takes symmetric
+    # logarithms of matrices that are not symmetric.
     w = random_spd((), 4, 5) + np.triu(np.ones((4, 4)))
     close(spd.mean_cheap(w @ x @ w.T, tol=1e-13), w @ m @ w.T, 1e-8)
 
@@ -81,7 +92,11 @@ def test_medians():
         options = {"tol": 1e-9, "maxiter": 2000}
         close(ours(x, weights=weights, **options), theirs(x, weights=weights, **options), 1e-7)
     flat = np.random.default_rng(0).standard_normal((7, 3, 5))
-    close(spd.median_euclid(flat, tol=1e-9, maxiter=500), median.median_euclid(flat, tol=1e-9, maxiter=500), 1e-7)
+    close(
+        spd.median_euclid(flat, tol=1e-9, maxiter=500),
+        median.median_euclid(flat, tol=1e-9, maxiter=500),
+        1e-7,
+    )
     # At a point of the data: three of five are the same.
     same = np.concatenate([np.repeat(x[:1], 3, axis=0), x[1:3]])
     close(spd.median_euclid(same, maxiter=2000, init=x[0]), x[0], 1e-6)
@@ -102,7 +117,10 @@ def test_means_with_missing_channels():
     close(m, spd.maskedmean_riemann(x, masks, **options), 1e-7)
 
     def spread(m):
-        return sum(spd.distance_riemann(p.T @ m @ p, p.T @ a @ p, squared=True) for a, p in zip(x, masks, strict=True))
+        return sum(
+            spd.distance_riemann(p.T @ m @ p, p.T @ a @ p, squared=True)
+            for a, p in zip(x, masks, strict=True)
+        )
 
     # A minimum, which the peer's result is not.
     assert spread(m) < spread(mean.maskedmean_riemann(x, masks, tol=1e-9, maxiter=1000)) - 1e-9
@@ -126,8 +144,17 @@ def test_means_with_missing_channels():
 @pytest.mark.parametrize("metric", ["euclid", "logeuclid", "riemann"])
 def test_kernels(metric):
     x, y, c = random_spd((7,), 4, 1), random_spd((5,), 4, 2), random_spd((), 4, 3)
-    for arguments, options in [((x,), {}), ((x, y), {}), ((x, y), {"Cref": c}), ((x,), {"Cref": c, "reg": 0.5})]:
-        close(spd.kernel(*arguments, metric=metric, **options), kernel.kernel(*arguments, metric=metric, **options), 1e-7)
+    for arguments, options in [
+        ((x,), {}),
+        ((x, y), {}),
+        ((x, y), {"Cref": c}),
+        ((x,), {"Cref": c, "reg": 0.5}),
+    ]:
+        close(
+            spd.kernel(*arguments, metric=metric, **options),
+            kernel.kernel(*arguments, metric=metric, **options),
+            1e-7,
+        )
     with pytest.raises(ValueError, match="one size"):
         spd.kernel(x, random_spd((5,), 3), metric=metric)
     with pytest.raises(ValueError, match="Cref"):
@@ -154,16 +181,30 @@ def test_the_nearest_spd_matrix():
 
 def test_predicates():
     z = np.array([[2.0, 1j], [-1j, 2.0]])
-    for x in (np.eye(2), -np.eye(2), np.diag([1.0, 0.0]), np.ones((2, 3)), np.array([[0.0, 1.0], [-1.0, 0.0]]), z, z.conj() * 1j, np.stack([z, -z])):
+    for x in (
+        np.eye(2),
+        -np.eye(2),
+        np.diag([1.0, 0.0]),
+        np.ones((2, 3)),
+        np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        z,
+        z.conj() * 1j,
+        np.stack([z, -z]),
+    ):
         for name in [n for n in spd.__all__ if n.startswith("is_")]:
             assert getattr(spd, name)(x) == getattr(predicates, name)(x), (name, x)
-    assert spd.is_pos_def(np.eye(2), fast_mode=True) and not spd.is_pos_def(-np.eye(2), fast_mode=True)
+    assert spd.is_pos_def(np.eye(2), fast_mode=True) and not spd.is_pos_def(
+        -np.eye(2), fast_mode=True
+    )
     assert not spd.is_sym_pos_def(np.eye(2), tol=2)
 
 
 def test_any_shape_in_the_euclidean_metric():
     rng = np.random.default_rng(0)
-    for a, b in [(rng.standard_normal((3, 4, 5)), rng.standard_normal((3, 4, 5))), (1j * rng.standard_normal((3, 5, 2)), rng.standard_normal((3, 5, 2)))]:
+    for a, b in [
+        (rng.standard_normal((3, 4, 5)), rng.standard_normal((3, 4, 5))),
+        (1j * rng.standard_normal((3, 5, 2)), rng.standard_normal((3, 5, 2))),
+    ]:
         close(spd.distance_euclid(a, b), np.linalg.norm(a - b, axis=(1, 2)))
         close(spd.mean_euclid(a), a.mean(0))
         close(spd.geodesic_euclid(a, b, 0.25), 0.75 * a + 0.25 * b)
@@ -185,7 +226,11 @@ def test_a_start_is_used():
 
 def test_positions_of_geodesics():
     a, b = random_spd((4,), 3, 1), random_spd((4,), 3, 2)
-    for bad, told in (("abc", "float or an array"), (np.zeros((4, 1)), "dimension"), (np.zeros(3), "shape")):
+    for bad, told in (
+        ("abc", "float or an array"),
+        (np.zeros((4, 1)), "dimension"),
+        (np.zeros(3), "shape"),
+    ):
         for name in ("chol", "euclid", "riemann", "thompson"):
             with pytest.raises(ValueError, match=told):
                 spd.geodesic(a, b, bad, metric=name)

@@ -112,7 +112,9 @@ def test_names_and_settings_that_do_not_exist_are_refused(name):
     with pytest.raises(ValueError, match="guess") as error:
         stiefel.model("guess")
     assert name in str(error.value)
-    with pytest.raises(TypeError, match=r"^epoch: .* has no such setting.* its settings are .*adapt, kappa") as error:
+    with pytest.raises(
+        TypeError, match=r"^epoch: .* has no such setting.* its settings are .*adapt, kappa"
+    ) as error:
         stiefel.model(name, epoch=3)
     clf = stiefel.model(name)
     with pytest.raises(ValueError, match="epoch: .* has no such setting"):

@@ -1,4 +1,5 @@
-"""The page of pyRiemann's names says what is so: of this package, and of pyRiemann where it is installed."""
+"""The page of pyRiemann's names says what is so: of this package, and of pyRiemann where it is
+installed."""
 
 import ast
 import importlib.util
@@ -28,7 +29,9 @@ def test_every_name_is_present_or_absent_as_the_page_says():
 
 def test_the_counts_of_the_page():
     absent = sum(here.startswith("absent") for _, _, here in ROWS)
-    said = re.search(r"lists all (\d+) of its modules .*?: (\d+) are here, (\d+) are not", TEXT, re.S)
+    said = re.search(
+        r"lists all (\d+) of its modules .*?: (\d+) are here, (\d+) are not", TEXT, re.S
+    )
     assert said and tuple(map(int, said.groups())) == (len(ROWS), len(ROWS) - absent, absent)
 
 
@@ -38,7 +41,11 @@ def test_the_page_lists_what_pyriemann_has():
         pytest.skip("the page is about pyRiemann 0.12")
     theirs = set()
     for module in {module for module, _, _ in ROWS}:
-        source = Path(importlib.util.find_spec(f"pyriemann.geometry.{module}").origin).read_text(encoding="utf-8")
-        functions = [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+        source = Path(importlib.util.find_spec(f"pyriemann.geometry.{module}").origin).read_text(
+            encoding="utf-8"
+        )
+        functions = [
+            node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)
+        ]
         theirs |= {(module, name) for name in functions if not name.startswith("_")}
     assert theirs == {(module, name) for module, name, _ in ROWS}

@@ -35,7 +35,10 @@ def test_columns_are_those_of_moabb(alone):
     results, folder = alone
     assert tuple(results.columns) == _study.COLUMNS
     assert set(results["pipeline"]) == set(SETTINGS["methods"])
-    assert set(results["subject"]) == {"S01", "S02", "S03"} and set(results["session"]) == {"1", "2"}
+    assert set(results["subject"]) == {"S01", "S02", "S03"} and set(results["session"]) == {
+        "1",
+        "2",
+    }
     assert results["score"].between(0, 1).all() and (results["time"] > 0).all()
     assert (results["n_sessions"] == 2).all() and (results["channels"] == 13).all()
     # Five disjoint test sets of four methods: every test trial is counted once per method.
@@ -64,17 +67,25 @@ def test_scores_are_those_of_the_decisions(alone):
     rows = results[(results.pipeline == unit["method"]) & (results.fold == unit["fold"])]
     assert len(rows) == len(names)
     for row in rows.itertuples():
-        own = [i for i, d in enumerate(outcome["domains"]) if names[d] == f"{row.subject}-{row.session}"]
+        own = [
+            i
+            for i, d in enumerate(outcome["domains"])
+            if names[d] == f"{row.subject}-{row.session}"
+        ]
         truth, decided = (np.array(outcome[key])[own] for key in ("truth", "decided"))
         assert row.samples_test == len(own)
-        assert row.score == pytest.approx(metrics.balanced_accuracy_score(truth, decided), abs=1e-15)
+        assert row.score == pytest.approx(
+            metrics.balanced_accuracy_score(truth, decided), abs=1e-15
+        )
 
 
 def test_other_scores(alone, tmp_path):
     results, folder = alone
     before = records(folder)
     for scoring in ("accuracy", "roc_auc", "kappa"):
-        again = stiefel.study("main", DATA, folder=folder, progress=False, scoring=scoring, **SETTINGS)
+        again = stiefel.study(
+            "main", DATA, folder=folder, progress=False, scoring=scoring, **SETTINGS
+        )
         assert again.attrs["table"] == results.attrs["table"]
         assert again["time"].equals(results["time"]), "nothing is computed again"
         assert not again["score"].equals(results["score"])
@@ -90,17 +101,27 @@ def test_a_study_goes_on_where_it_was(alone, tmp_path):
     (tmp_path / "units" / broken).write_text("{")
     again = stiefel.study("main", DATA, folder=tmp_path, progress=False, n_jobs=1, **SETTINGS)
     assert records(tmp_path) == records(folder) and again.attrs["table"] == results.attrs["table"]
-    touched = [name for name, at in kept.items() if (tmp_path / "units" / name).stat().st_mtime_ns != at]
+    touched = [
+        name for name, at in kept.items() if (tmp_path / "units" / name).stat().st_mtime_ns != at
+    ]
     assert touched == [broken]
     assert again.drop(columns="time").equals(results.drop(columns="time"))
 
 
 def test_trials_in_memory(tmp_path):
     data = stiefel.load_synthetic("BNCI2015001", subjects=2, trials_per_class=10)
-    found = stiefel.study("main", data, name="mine", folder=tmp_path, methods="mdm", seeds=1, progress=False)
+    found = stiefel.study(
+        "main", data, name="mine", folder=tmp_path, methods="mdm", seeds=1, progress=False
+    )
     assert set(found["dataset"]) == {"mine"} and set(found["seed"]) == {1}
     some = stiefel.study(
-        "main", data, folder=tmp_path, methods="mdm", channels=["C3", "Cz", "C4"], subjects=[1], progress=False
+        "main",
+        data,
+        folder=tmp_path,
+        methods="mdm",
+        channels=["C3", "Cz", "C4"],
+        subjects=[1],
+        progress=False,
     )
     assert set(some["channels"]) == {3} and set(some["subject"]) == {"S01"}
 
@@ -114,11 +135,23 @@ def test_data_travels_whole():
     ("arguments", "settings", "told"),
     [
         (("table", DATA), {}, 'there is no study "table"'),
-        (("main", DATA), {"epoch": 3}, '^epoch: the study main has no such setting; did you mean epochs'),
+        (
+            ("main", DATA),
+            {"epoch": 3},
+            "^epoch: the study main has no such setting; did you mean epochs",
+        ),
         (("main", DATA), {"methods": ["guess"]}, "guess"),
-        (("main", DATA), {"epochs": "many"}, "^epochs='many': must be a whole number of at least 1$"),
+        (
+            ("main", DATA),
+            {"epochs": "many"},
+            "^epochs='many': must be a whole number of at least 1$",
+        ),
         (("main", DATA), {"epochs": object()}, "neither text nor a number"),
-        (("main", DATA), {"seeds": []}, "^seeds=.*must be a list of at least 1, each a whole number$"),
+        (
+            ("main", DATA),
+            {"seeds": []},
+            "^seeds=.*must be a list of at least 1, each a whole number$",
+        ),
         (("main", DATA), {"scoring": "luck"}, "scoring must be one of"),
         (("main", "nowhere.npz"), {}, "neither a file nor the name of a dataset"),
         (("session", "synthetic:weibo2014,subjects=2,trials=8"), {}, "session"),
@@ -169,7 +202,8 @@ def test_ctrl_c_ends_it_and_keeps_what_is_finished(tmp_path, interrupts):
     assert len(records(tmp_path)) >= 2
 
 
-# On clusters ------------------------------------------------------------------------------------------------------------------
+# On clusters
+# ------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -179,7 +213,9 @@ def cluster_of():
     made = []
 
     def make(workers, processes=True):
-        cluster = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=processes, dashboard_address=None)
+        cluster = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=processes, dashboard_address=None
+        )
         client = distributed.Client(cluster)
         made.extend([client, cluster])
         return client
@@ -210,7 +246,8 @@ def kill_one(client, folder, after):
 
 @pytest.mark.parametrize("workers", [2, 1])
 def test_a_killed_worker_loses_nothing(workers, cluster_of, alone, tmp_path):
-    """With two workers the other one has the data; with one, data and units are sent again to its successor."""
+    """With two workers the other one has the data; with one, data and units are sent again to its
+    successor."""
     results, folder = alone
     client = cluster_of(workers)
     thread, killed = kill_one(client, tmp_path, after=3)
@@ -224,7 +261,13 @@ def test_a_killed_worker_loses_nothing(workers, cluster_of, alone, tmp_path):
 
 def test_a_cluster_computes_only_what_is_missing(cluster_of, alone, tmp_path):
     _, folder = alone
-    stiefel.study("main", DATA, folder=tmp_path, progress=False, **{**SETTINGS, "methods": ["baseline", "mdm"]})
+    stiefel.study(
+        "main",
+        DATA,
+        folder=tmp_path,
+        progress=False,
+        **{**SETTINGS, "methods": ["baseline", "mdm"]},
+    )
     client = cluster_of(1)
     submitted = []
     real = client.submit
@@ -247,7 +290,14 @@ def failing(data, config, code, places):
 def test_a_unit_that_fails_does_not_stop_the_others(cluster_of, monkeypatch, tmp_path):
     monkeypatch.setattr(_dask, "execute", failing)
     with pytest.raises(ValueError, match="mdm, fold 1, seed 0: no"):
-        stiefel.study("main", DATA, folder=tmp_path, client=cluster_of(1, processes=False), progress=False, methods="mdm")
+        stiefel.study(
+            "main",
+            DATA,
+            folder=tmp_path,
+            client=cluster_of(1, processes=False),
+            progress=False,
+            methods="mdm",
+        )
     assert len(records(tmp_path)) == 4
 
 
@@ -269,11 +319,20 @@ def test_a_scheduler_that_is_gone_is_told(cluster_of, tmp_path):
     (tmp_path / "units").mkdir()
     threading.Thread(target=close, daemon=True).start()
     with pytest.raises(RuntimeError, match="the scheduler is gone; finished units are kept"):
-        stiefel.study("main", DATA, folder=tmp_path, client=client, progress=False, **{**SETTINGS, "epochs": 40})
+        stiefel.study(
+            "main",
+            DATA,
+            folder=tmp_path,
+            client=client,
+            progress=False,
+            **{**SETTINGS, "epochs": 40},
+        )
     assert len(records(tmp_path)) >= 2
 
 
-def test_a_connection_that_breaks_in_the_middle_of_a_result_is_told(cluster_of, monkeypatch, tmp_path):
+def test_a_connection_that_breaks_in_the_middle_of_a_result_is_told(
+    cluster_of, monkeypatch, tmp_path
+):
     distributed = pytest.importorskip("distributed")
 
     def broken(*_args, **_kwargs):
@@ -289,9 +348,13 @@ def test_an_asynchronous_client_is_refused(tmp_path):
     distributed = pytest.importorskip("distributed")
 
     async def use():
-        async with distributed.Client(processes=False, asynchronous=True, dashboard_address=None) as client:
+        async with distributed.Client(
+            processes=False, asynchronous=True, dashboard_address=None
+        ) as client:
             with pytest.raises(ValueError, match="asynchronous"):
-                stiefel.study("main", DATA, folder=tmp_path, client=client, progress=False, methods="mdm")
+                stiefel.study(
+                    "main", DATA, folder=tmp_path, client=client, progress=False, methods="mdm"
+                )
 
     import asyncio
 

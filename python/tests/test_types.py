@@ -1,4 +1,5 @@
-"""The package is typed: annotations in the sources, and stubs that say what the other modules are."""
+"""The package is typed: annotations in the sources, and stubs that say what the other modules
+are."""
 
 import subprocess
 import sys
@@ -14,7 +15,10 @@ pytest.importorskip("mypy")
 def test_stubs(tmp_path):
     """Of the compiled core, which has no other annotations, and wherever else there is a stub."""
     folder = Path(stiefel.__file__).parent
-    modules = [".".join(["stiefel", *file.relative_to(folder).with_suffix("").parts]) for file in folder.rglob("*.pyi")]
+    modules = [
+        ".".join(["stiefel", *file.relative_to(folder).with_suffix("").parts])
+        for file in folder.rglob("*.pyi")
+    ]
     settings = tmp_path / "mypy.ini"
     settings.write_text("[mypy]\nignore_missing_imports = True\n")
     done = subprocess.run(
@@ -44,11 +48,19 @@ def test_a_typed_program_checks(tmp_path):
         "print(p.shape, x.shape)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--ignore-missing-imports", script], capture_output=True, text=True, cwd=tmp_path, timeout=300
+        [sys.executable, "-m", "mypy", "--ignore-missing-imports", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout
     script.write_text("import stiefel\nstiefel.DaspClassifier(unseen='guess')\n")
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--ignore-missing-imports", script], capture_output=True, text=True, cwd=tmp_path, timeout=300
+        [sys.executable, "-m", "mypy", "--ignore-missing-imports", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=300,
     )
     assert "guess" in done.stdout or "incompatible type" in done.stdout

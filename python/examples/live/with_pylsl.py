@@ -2,7 +2,8 @@
 Decisions on an LSL stream, with pylsl
 ======================================
 
-``python with_pylsl.py model.stiefel S001`` reads the first EEG stream it finds. The session is given every sample with its time, so that it sees gaps.
+``python with_pylsl.py model.stiefel S001`` reads the first EEG stream it finds. The session is
+given every sample with its time, so that it sees gaps.
 The names of the channels and their unit come from the description of the stream.
 """
 
@@ -25,7 +26,9 @@ while not channel.empty():
     unit = channel.child_value("unit") or None
     channel = channel.next_sibling("channel")
 
-session = live.Session(model, domain=domain, channels=names or None, rate=info.nominal_srate(), unit=unit)
+session = live.Session(
+    model, domain=domain, channels=names or None, rate=info.nominal_srate(), unit=unit
+)
 print(*session.notes, sep="\n")
 while True:
     samples, times = inlet.pull_chunk(timeout=0.2, max_samples=32)

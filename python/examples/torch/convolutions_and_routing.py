@@ -6,8 +6,10 @@ Convolutions, covariance pooling, batch normalisation for each person, and route
 
     raw EEG ─▶ temporal and spatial convolution ─▶ covariance ─▶ SPDBatchNorm ─▶ DaspBiMap ─▶ ReEig ─▶ LogEig ─▶ linear
 
-This is TSMNet (Kobler et al., 2022) with DASP in the place of its BiMap. skorch makes a scikit-learn classifier of it. Without an argument the EEG is
-simulated. ``--data FOLDER`` reads recordings of the EEG Motor Movement/Imagery Dataset (files such as S001R06.edf, runs 6, 10 and 14: both fists or both feet, imagined).
+This is TSMNet (Kobler et al., 2022) with DASP in the place of its BiMap. skorch makes a
+scikit-learn classifier of it. Without an argument the EEG is
+simulated. ``--data FOLDER`` reads recordings of the EEG Motor Movement/Imagery Dataset (files such
+as S001R06.edf, runs 6, 10 and 14: both fists or both feet, imagined).
 This example needs PyTorch and skorch.
 """
 
@@ -47,19 +49,26 @@ class RoutedTSMNet(nn.Module):
         parts = parts - parts.mean(-1, keepdim=True)
         covariance = parts @ parts.mT / (samples - 1)
         trace = covariance.diagonal(dim1=1, dim2=2).mean(1)[:, None, None]
-        covariance = (covariance + covariance.mT) / 2 + 1e-3 * trace * torch.eye(covariance.shape[1], device=eeg.device)
-        return self.classifier(self.logeig(self.reeig(self.bimap(self.norm(covariance, domain), domain))))
+        covariance = (covariance + covariance.mT) / 2 + 1e-3 * trace * torch.eye(
+            covariance.shape[1], device=eeg.device
+        )
+        return self.classifier(
+            self.logeig(self.reeig(self.bimap(self.norm(covariance, domain), domain)))
+        )
 
 
 class Classifier(NeuralNetClassifier):
     """skorch's, with the losses of the routing."""
 
     def get_loss(self, y_pred, y_true, *args, **kwargs):
-        return super().get_loss(y_pred, y_true, *args, **kwargs) + self.module_.bimap.auxiliary_loss()
+        return (
+            super().get_loss(y_pred, y_true, *args, **kwargs) + self.module_.bimap.auxiliary_loss()
+        )
 
 
 def standardised(trials):
-    """Common average reference, 4–40 Hz, and one scale per trial: how channels and bands compare is what tells the classes apart."""
+    """Common average reference, 4–40 Hz, and one scale per trial: how channels and bands compare is
+    what tells the classes apart."""
     eeg = trials["eeg"] - trials["eeg"].mean(1, keepdims=True)
     spectrum, frequencies = np.fft.rfft(eeg), np.fft.rfftfreq(eeg.shape[-1], 1 / RATE)
     eeg = np.fft.irfft(spectrum * ((frequencies >= 4) & (frequencies <= 40)), eeg.shape[-1])
@@ -68,7 +77,8 @@ def standardised(trials):
 
 
 def simulated(people, trials, channels=16, samples=320, seed=0):
-    """A rhythm of 11 Hz over each hand, one weaker than the other, in heads that mix the sources differently."""
+    """A rhythm of 11 Hz over each hand, one weaker than the other, in heads that mix the sources
+    differently."""
     rng = np.random.default_rng(seed)
     eeg, labels, domain = [], [], []
     common, time = rng.standard_normal((channels, 2)), np.arange(samples) / RATE
@@ -115,8 +125,14 @@ def main():
     options = parser.parse_args()
     torch.manual_seed(0)
 
-    eeg, y, domain = simulated(options.people, options.trials) if options.data is None else recorded(options.data)
-    print(f"{len(y)} trials of {domain.max() + 1} people, {eeg.shape[1]} channels, {eeg.shape[2]} samples")
+    eeg, y, domain = (
+        simulated(options.people, options.trials)
+        if options.data is None
+        else recorded(options.data)
+    )
+    print(
+        f"{len(y)} trials of {domain.max() + 1} people, {eeg.shape[1]} channels, {eeg.shape[2]} samples"
+    )
     test = np.zeros(len(y), dtype=bool)
     for person in np.unique(domain):  # the last quarter of everybody's trials
         own = np.flatnonzero(domain == person)
@@ -131,11 +147,26 @@ def main():
     )  # fmt: skip
     trials = SliceDict(eeg=eeg, domain=domain)
     pipeline.fit(trials[~test], y[~test])
-    print(f"accuracy on {test.sum()} later trials: {(pipeline.predict(trials[test]) == y[test]).mean():.3f}\n")
+    print(
+        f"accuracy on {test.sum()} later trials: {(pipeline.predict(trials[test]) == y[test]).mean():.3f}\n"
+    )
 
-    tensors = {part: standardised(trials[rows]) for part, rows in (("train", ~test), ("test", test))}
-    tensors = {part: (torch.from_numpy(x["eeg"]), torch.from_numpy(x["domain"])) for part, x in tensors.items()}
-    print(routing_report(pipeline[-1].module_, tensors["test"][0], torch.from_numpy(y[test]), tensors["test"][1], *tensors["train"]))
+    tensors = {
+        part: standardised(trials[rows]) for part, rows in (("train", ~test), ("test", test))
+    }
+    tensors = {
+        part: (torch.from_numpy(x["eeg"]), torch.from_numpy(x["domain"]))
+        for part, x in tensors.items()
+    }
+    print(
+        routing_report(
+            pipeline[-1].module_,
+            tensors["test"][0],
+            torch.from_numpy(y[test]),
+            tensors["test"][1],
+            *tensors["train"],
+        )
+    )
 
 
 if __name__ == "__main__":

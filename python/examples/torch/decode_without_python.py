@@ -2,7 +2,8 @@
 Train in PyTorch, decode from the command line
 ==============================================
 
-The network is trained here and written to a model file; the program ``stiefel`` decodes with it, without Python. This example needs PyTorch. The program is run
+The network is trained here and written to a model file; the program ``stiefel`` decodes with it,
+without Python. This example needs PyTorch. The program is run
 if it is found.
 """
 
@@ -24,7 +25,11 @@ SOURCE = "synthetic:bnci2015001,subjects=3,sessions=1,trials=30,seed=0"
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument("--program", default=shutil.which("stiefel"), help="the program, if it is not found by itself")
+    parser.add_argument(
+        "--program",
+        default=shutil.which("stiefel"),
+        help="the program, if it is not found by itself",
+    )
     program = parser.parse_args().program
 
     data = stiefel.load_synthetic("BNCI2015001", subjects=3, trials_per_class=30, random_state=0)
@@ -32,7 +37,8 @@ def main():
     y = torch.tensor([classes.index(label) for label in data.y])
     domain = torch.tensor([people.index(name) for name in data.domains])
 
-    # The file gets the same options below: the program then whitens its trials as these are whitened.
+    # The file gets the same options below: the program then whitens its trials as these are
+    # whitened.
     options = stiefel.Whitening()
     whitening = stiefel.DomainWhitening(**options.get_params())
     x = torch.from_numpy(whitening.fit_transform(data)).float()
@@ -57,7 +63,9 @@ def main():
         if program is None:
             print("(the program is not installed: cargo install --path crates/cli)")
             return
-        done = subprocess.run([program, *command[1:]], cwd=folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [program, *command[1:]], cwd=folder, capture_output=True, text=True, check=True
+        )
         print("\n".join(done.stdout.splitlines()[:4]), "…", sep="\n")
 
 

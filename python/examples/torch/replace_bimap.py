@@ -2,7 +2,8 @@
 A routed filter in a network of spd_learn
 =========================================
 
-Two lines are changed. SPDNet has one BiMap for everybody. ``DaspBiMap`` takes its place and gives each trial its own filter, which depends on the trial and on
+Two lines are changed. SPDNet has one BiMap for everybody. ``DaspBiMap`` takes its place and gives
+each trial its own filter, which depends on the trial and on
 whose trial it is. Everything else stays spd_learn's. This example needs PyTorch and spd_learn.
 """
 
@@ -34,7 +35,9 @@ class RoutedSPDNet(nn.Module):
 
     def __init__(self, channels, classes, people):
         super().__init__()
-        self.bimap = DaspBiMap(channels, FILTERS, n_experts=4, n_domains=people)  # was BiMap(channels, FILTERS)
+        self.bimap = DaspBiMap(
+            channels, FILTERS, n_experts=4, n_domains=people
+        )  # was BiMap(channels, FILTERS)
         self.reeig, self.logeig = ReEig(1e-4), LogEig()
         self.classifier = nn.Linear(FILTERS * (FILTERS + 1) // 2, classes)
 
@@ -53,7 +56,8 @@ def main():
     domain = torch.tensor([people.index(name) for name in data.domains])
     for kind in (SPDNet, RoutedSPDNet):
         net = kind(x.shape[1], len(classes), len(people))
-        # spd_learn's own parameters move as under torch.optim.Adam; the experts move along the manifold.
+        # spd_learn's own parameters move as under torch.optim.Adam; the experts move along the
+        # manifold.
         optimiser = RiemannianAdam(net.parameters(), lr=0.01)
         for _ in range(8):
             for batch in torch.randperm(int(train.sum())).split(32):
@@ -66,8 +70,13 @@ def main():
                 optimiser.step()
         with torch.no_grad():
             right = net(x[~train], domain[~train]).argmax(1) == y[~train]
-        print(f"{kind.__name__}: {right.float().mean():.3f} of {int((~train).sum())} held-out trials right")
-    print("weights of the experts of the last trial:", net.bimap.last_routing[-1].numpy().round(2).tolist())
+        print(
+            f"{kind.__name__}: {right.float().mean():.3f} of {int((~train).sum())} held-out trials right"
+        )
+    print(
+        "weights of the experts of the last trial:",
+        net.bimap.last_routing[-1].numpy().round(2).tolist(),
+    )
 
 
 if __name__ == "__main__":

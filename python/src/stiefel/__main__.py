@@ -14,7 +14,8 @@ def main() -> int:
     int
         The exit code: 0 done, 1 failed, 2 misuse, 130 interrupted.
     """
-    # Python only notes an interrupt and acts when its own code runs next; the program is not Python code.
+    # Python only notes an interrupt and acts when its own code runs next; the program is not Python
+    # code.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return program(["stiefel", *sys.argv[1:]])
 

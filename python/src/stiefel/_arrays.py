@@ -1,4 +1,5 @@
-"""Arguments as the core takes them: C-contiguous stacks ``(count, rows, cols)`` of one precision, copied only where they must be."""
+"""Arguments as the core takes them: C-contiguous stacks ``(count, rows, cols)`` of one precision,
+copied only where they must be."""
 
 from __future__ import annotations
 
@@ -16,20 +17,25 @@ def _converted(array, name):
             f"{name} is an array of objects; its entries differ in length or are not numbers. Pass an array of numbers."
         )
     if np.iscomplexobj(array):
-        raise ValueError(f"Complex data not supported: {name} is of dtype {array.dtype}; pass real matrices.")
+        raise ValueError(
+            f"Complex data not supported: {name} is of dtype {array.dtype}; pass real matrices."
+        )
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} is of dtype {array.dtype}; pass an array of numbers.")
     return array.astype(np.float64)
 
 
 def as_real(x, name="X", ndim=2):
-    """The array as float32 or float64, at least ``ndim`` dimensions; never a view that would be written to."""
+    """The array as float32 or float64, at least ``ndim`` dimensions; never a view that would be
+    written to."""
     array = np.asarray(x)
     # One matrix takes microseconds: what is as it should be is asked first.
     if array.dtype not in _READY:
         array = _converted(array, name)
     if array.ndim < ndim:
-        raise ValueError(f"{name} has {array.ndim} dimension(s), at least {ndim} are needed: (..., n, n).")
+        raise ValueError(
+            f"{name} has {array.ndim} dimension(s), at least {ndim} are needed: (..., n, n)."
+        )
     return array
 
 
@@ -37,7 +43,9 @@ def as_square(x, name="X"):
     """A stack of square matrices ``(..., n, n)``."""
     array = as_real(x, name)
     if array.shape[-1] != array.shape[-2]:
-        raise ValueError(f"{name} must contain square matrices, found {array.shape[-2]} × {array.shape[-1]}.")
+        raise ValueError(
+            f"{name} must contain square matrices, found {array.shape[-2]} × {array.shape[-1]}."
+        )
     return array
 
 
@@ -74,7 +82,9 @@ def at(X, Cref):
     """Matrices and foot points for the core, and the leading shape of the result."""
     x, c = common(as_square(X, "X"), as_square(Cref, "Cref"))
     if x.shape[-2:] != c.shape[-2:]:
-        raise ValueError(f"Inputs must have equal matrix dimensions, found {x.shape[-2:]} and {c.shape[-2:]}.")
+        raise ValueError(
+            f"Inputs must have equal matrix dimensions, found {x.shape[-2:]} and {c.shape[-2:]}."
+        )
     lead = leading(x, c, ("X", "Cref"))
     return single_or_full(x, lead), single_or_full(c, lead), lead
 
@@ -111,5 +121,7 @@ def as_weights(weights, count):
         return None
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (count,):
-        raise ValueError(f"Weights do not have the good shape. Should be ({count},) but got {weights.shape}.")
+        raise ValueError(
+            f"Weights do not have the good shape. Should be ({count},) but got {weights.shape}."
+        )
     return weights.tolist()

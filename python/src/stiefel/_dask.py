@@ -1,7 +1,9 @@
 """Units of a study on a Dask cluster.
 
-The client ships the dataset once to every worker, submits one task per group of units that share their training, and keeps each result
-in its own store as it arrives. A task whose worker died is run again by Dask; where the scheduler gives up or the last copy of the data
+The client ships the dataset once to every worker, submits one task per group of units that share
+their training, and keeps each result
+in its own store as it arrives. A task whose worker died is run again by Dask; where the scheduler
+gives up or the last copy of the data
 died with a worker, data and task are sent again.
 """
 
@@ -14,7 +16,8 @@ import numpy as np
 
 from . import _core
 
-#: How often a unit is sent again after Dask has given it up, which it does when three workers in a row died of it.
+#: How often a unit is sent again after Dask has given it up, which it does when three workers in a
+#: row died of it.
 ATTEMPTS = 3
 
 #: What a user is told where the scheduler went away.
@@ -25,8 +28,11 @@ _lock = threading.Lock()
 
 
 def received(trials, *rest):
-    """Data that was shipped. Buffers that came over a network may begin at any byte; the core wants numbers where numbers lie."""
-    return _core.study_data({**trials, "x": np.require(trials["x"], requirements=["C", "A"])}, *rest)
+    """Data that was shipped. Buffers that came over a network may begin at any byte; the core wants
+    numbers where numbers lie."""
+    return _core.study_data(
+        {**trials, "x": np.require(trials["x"], requirements=["C", "A"])}, *rest
+    )
 
 
 def execute(data, config, code, places):
@@ -39,7 +45,8 @@ def execute(data, config, code, places):
 
 
 def _plan(data, config):
-    """The plan, made once per process: planning again for every unit would copy the data each time."""
+    """The plan, made once per process: planning again for every unit would copy the data each
+    time."""
     key = (data.fingerprint, config)
     with _lock:
         if key not in _plans:
@@ -70,12 +77,15 @@ def compute(plan, data, config, folder, client, progress):
     from distributed.comm import CommClosedError
 
     if client.asynchronous:
-        raise ValueError("an asynchronous client cannot be waited for; pass Client(…) without asynchronous=True.")
+        raise ValueError(
+            "an asynchronous client cannot be waited for; pass Client(…) without asynchronous=True."
+        )
     groups = plan.missing(folder)
     progress.begin(len(plan.units), len(plan.units) - sum(map(len, groups)))
     if not groups:
         return
-    # Whether a task is given up or a connection breaks when the scheduler goes depends on what the client waits for at that moment.
+    # Whether a task is given up or a connection breaks when the scheduler goes depends on what the
+    # client waits for at that moment.
     try:
         failures = _collect(plan, groups, _Cluster(client, data, config), folder, progress)
     except (CommClosedError, ClosedClientError) as error:
@@ -86,7 +96,8 @@ def compute(plan, data, config, folder, client, progress):
 
 
 def _collect(plan, groups, cluster, folder, progress):
-    """Submit all groups and keep what arrives; the groups whose units cannot be computed, with their errors."""
+    """Submit all groups and keep what arrives; the groups whose units cannot be computed, with
+    their errors."""
     from distributed import CancelledError, KilledWorker, as_completed
 
     pending = {cluster.submit(places): places for places in groups}
@@ -139,9 +150,12 @@ class _Cluster:
         if self._shipped is None or self._shipped.status != "finished":
             self._client.wait_for_workers(1)
             self._shipped = self._client.scatter(self._data, broadcast=True)
-        return self._client.submit(execute, self._shipped, self._config, _core.study_code, places, pure=False)
+        return self._client.submit(
+            execute, self._shipped, self._config, _core.study_code, places, pure=False
+        )
 
     def cancel(self, pending):
-        """Tasks that nobody waits for any more; a scheduler that is gone has dropped them already."""
+        """Tasks that nobody waits for any more; a scheduler that is gone has dropped them
+        already."""
         if self._client.status == "running":
             self._client.cancel(list(pending))

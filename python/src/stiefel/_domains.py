@@ -1,14 +1,20 @@
 """Whose trial it is, in the three conventions of the field.
 
-==================  =====================================================================================================
-``sample_domain=``  skada: one number or name per trial; a negative number marks a trial of a new domain, unlabelled at fit
+==================
+=====================================================================================================
+``sample_domain=``  skada: one number or name per trial; a negative number marks a trial of a new
+domain, unlabelled at fit
 ``subjects=``       MOABB: one name or number per trial
 encoded labels      pyRiemann: the label is ``"domain/class"``; only with ``label_format="domain/class"``
-==================  =====================================================================================================
+==================
+=====================================================================================================
 
-A domain has one name, a text: ``1``, ``1.0``, ``np.int64(1)`` and ``"1"`` are ``"1"``; ``"01"`` is another domain. At predict, ``None`` or a
-negative number marks a trial of a domain without training trials; every such mark is one new domain. Any other name must be that of a
-training domain or of unlabelled trials given at fit, unless the user says that unknown names are new domains.
+A domain has one name, a text: ``1``, ``1.0``, ``np.int64(1)`` and ``"1"`` are ``"1"``; ``"01"`` is
+another domain. At predict, ``None`` or a
+negative number marks a trial of a domain without training trials; every such mark is one new
+domain. Any other name must be that of a
+training domain or of unlabelled trials given at fit, unless the user says that unknown names are
+new domains.
 """
 
 from __future__ import annotations
@@ -27,7 +33,8 @@ TARGET = "target"
 
 
 def name_of(value):
-    """The one name of a domain, or None where there is none: None, NaN, what pandas writes for them."""
+    """The one name of a domain, or None where there is none: None, NaN, what pandas writes for
+    them."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or type(value).__name__ == "NAType" or value != value:
         return None
@@ -44,9 +51,15 @@ def is_mark(name):
 
 def names_of(values, count, keyword, complete=False):
     """The name of each trial's domain; ``complete`` refuses trials without one."""
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values, dtype=object).ravel()
+    array = (
+        values.to_numpy()
+        if hasattr(values, "to_numpy")
+        else np.asarray(values, dtype=object).ravel()
+    )
     if len(array) != count:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {count} trials, {len(array)} {keyword}.")
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {count} trials, {len(array)} {keyword}."
+        )
     names = [name_of(v) for v in array]
     if complete and None in names:
         trial = names.index(None)
@@ -60,7 +73,9 @@ def names_of(values, count, keyword, complete=False):
 def given(count, sample_domain, subjects, complete=False):
     """The domains of one of the two keywords, or None."""
     if sample_domain is not None and subjects is not None:
-        raise ValueError("Pass either sample_domain or subjects, not both: each says whose trial it is.")
+        raise ValueError(
+            "Pass either sample_domain or subjects, not both: each says whose trial it is."
+        )
     if sample_domain is not None:
         return names_of(sample_domain, count, "sample_domain", complete)
     return None if subjects is None else names_of(subjects, count, "subjects", complete)
@@ -91,7 +106,9 @@ def decode(labels):
     """Domains and classes of labels "domain/class"; the class begins behind the last slash."""
     for trial, label in enumerate(labels.tolist()):
         if not isinstance(label, str) or "/" not in label:
-            raise ValueError(f"label_format is 'domain/class', but y[{trial}] is {label!r}, which has no slash.")
+            raise ValueError(
+                f"label_format is 'domain/class', but y[{trial}] is {label!r}, which has no slash."
+            )
     parts = [label.rsplit("/", 1) for label in labels]
     return [p[0] for p in parts], np.array([p[1] for p in parts])
 
@@ -105,19 +122,23 @@ def factor(names):
 
 def places(values, names):
     """The place of each value among names."""
-    at = {name: i for i, name in enumerate(names.tolist() if isinstance(names, np.ndarray) else names)}
+    at = {
+        name: i for i, name in enumerate(names.tolist() if isinstance(names, np.ndarray) else names)
+    }
     return [at[value] for value in values]
 
 
 class Targets(dict):
-    """Unlabelled trials of new domains that were given at fit, by the name of the domain; None is the name of those given without one."""
+    """Unlabelled trials of new domains that were given at fit, by the name of the domain; None is
+    the name of those given without one."""
 
     def add(self, name, x):
         """More trials of a domain."""
         self[name] = np.concatenate([self[name], x]) if name in self else x
 
     def take(self, X_target_unlabeled, check):
-        """Takes an array, a dictionary of arrays by name, or ``Trials``; ``check`` makes covariances of an array and its name."""
+        """Takes an array, a dictionary of arrays by name, or ``Trials``; ``check`` makes
+        covariances of an array and its name."""
         if isinstance(X_target_unlabeled, Trials):
             given, whose = X_target_unlabeled, np.asarray(X_target_unlabeled.domains)
             X_target_unlabeled = {name: given[whose == name] for name in in_order(whose)}
@@ -159,11 +180,16 @@ def default(estimator):
     """The domain of trials that come without one, None for a new one."""
     if estimator._labelled:
         return TARGET
-    return str(estimator.domains_[0]) if len(estimator.domains_) == 1 and not estimator._targets else None
+    return (
+        str(estimator.domains_[0])
+        if len(estimator.domains_) == 1 and not estimator._targets
+        else None
+    )
 
 
 def called(name, training):
-    """The name of a domain for the core; one without a name gets one that no training domain has."""
+    """The name of a domain for the core; one without a name gets one that no training domain
+    has."""
     if name is not None:
         return str(name)
     name = "new"
@@ -187,7 +213,8 @@ def silent(estimator):
 
 
 def known_index(names, training, targets=(), unknown="error"):
-    """The number of each trial's training domain, −1 for a new one; ``unknown`` says whether a name may be new without a mark."""
+    """The number of each trial's training domain, −1 for a new one; ``unknown`` says whether a name
+    may be new without a mark."""
     at = {name: i for i, name in enumerate(training)}
     for trial, name in enumerate(names):
         if unknown == "error" and not (name in at or name in targets or is_mark(name)):
@@ -199,7 +226,8 @@ def known_index(names, training, targets=(), unknown="error"):
 
 
 def groups(estimator, count, sample_domain=None, subjects=None):
-    """Number of the training domain (−1 for a new one), name and trials of each domain that a fitted estimator is asked about."""
+    """Number of the training domain (−1 for a new one), name and trials of each domain that a
+    fitted estimator is asked about."""
     names = given(count, sample_domain, subjects)
     names = [silent(estimator)] * count if names is None else names
     training, targets = list(estimator.domains_), estimator._targets

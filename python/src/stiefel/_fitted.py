@@ -435,7 +435,8 @@ class DomainClassifier(FileModel, ByDomain):
         -------
         parts : dict
             For each of "new", "stopping" and "training" a dictionary with ``trials``, ``accuracy``,
-            ``balanced_accuracy`` and ``unfamiliar``, the number of trials that lie far from those of
+            ``balanced_accuracy`` and ``unfamiliar``, the number of trials that lie far from those
+            of
             training, as a live session tells it; None if there is no such trial.
         """
         labels, decided = self._answers(X, y, sample_domain, subjects)

@@ -1,4 +1,5 @@
-"""Scores that say what they are scores of: trials that a model has seen tell nothing of how well it decides new ones."""
+"""Scores that say what they are scores of: trials that a model has seen tell nothing of how well it
+decides new ones."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def sentence(seen):
     trained, stopped, new = (int((seen == i).sum()) for i in range(3))
     if trained + stopped == 0:
         return None
-    parts = [f"{trained} were trained on"] * (trained > 0) + [f"{stopped} chose its epoch or penalty"] * (stopped > 0)
+    parts = [f"{trained} were trained on"] * (trained > 0) + [
+        f"{stopped} chose its epoch or penalty"
+    ] * (stopped > 0)
     return f"of {len(seen)} trials, {' and '.join(parts)}; {new or 'none'} of them {'is' if new < 2 else 'are'} new to the model"
 
 
@@ -42,7 +45,11 @@ def warn_of_seen(who, seen):
     if told is None:
         return slice(None)
     new = seen == SEEN.index("new")
-    rest = "only the new ones are scored" if new.any() else "this does not say how well new ones are decided"
+    rest = (
+        "only the new ones are scored"
+        if new.any()
+        else "this does not say how well new ones are decided"
+    )
     warnings.warn(f"{who}.score: {told}: {rest}.", SeenTrialsWarning, stacklevel=4)
     return new if new.any() else slice(None)
 

@@ -248,8 +248,7 @@ class ModelClassifier(CalibratedClassifier):
 def defaults_of(name):
     """The default of every setting of a kind or variant by its path, groups before their parts."""
     return {
-        setting["path"]: json.loads(setting["default"])
-        for setting in _core.settings(name, *SIZES)
+        setting["path"]: json.loads(setting["default"]) for setting in _core.settings(name, *SIZES)
     }
 
 

@@ -9,4 +9,6 @@ def needed(module, what):
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ImportError(f"{what} need {package}, which is not installed: pip install {package}", name=package) from error
+        raise ImportError(
+            f"{what} need {package}, which is not installed: pip install {package}", name=package
+        ) from error

@@ -20,7 +20,8 @@ from ._validation import to_json
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: What classes were before they became text, by the kind of their array, and how they become it again.
+#: What classes were before they became text, by the kind of their array, and how they become it
+#: again.
 CLASS_TYPES = {"i": "integer", "u": "integer", "f": "float", "b": "boolean"}
 FROM_TEXT = {"text": str, "integer": int, "float": float, "boolean": lambda text: text == "True"}
 
@@ -28,7 +29,8 @@ FROM_TEXT = {"text": str, "integer": int, "float": float, "boolean": lambda text
 class FileModel:
     """Saves, loads and pickles the attribute ``_model``."""
 
-    #: The kinds of models that a class stands for; the class that says so is the one whose parameters are written down.
+    #: The kinds of models that a class stands for; the class that says so is the one whose
+    #: parameters are written down.
     _kinds: tuple[str, ...] = ()
     _model: Any
     _targets: Targets
@@ -36,9 +38,11 @@ class FileModel:
     classes_: np.ndarray
 
     def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
-        """Write the model file that :func:`load`, the Rust library and the program ``stiefel`` read.
+        """Write the model file that :func:`load`, the Rust library and the program ``stiefel``
+        read.
 
-        The file holds all that decisions depend on: the parameters of the estimator, unlabelled trials given at fit, the names of the
+        The file holds all that decisions depend on: the parameters of the estimator, unlabelled
+        trials given at fit, the names of the
         channels and how the trials were made. A generator given as ``random_state`` is not kept.
 
         Parameters
@@ -46,14 +50,18 @@ class FileModel:
         path : path-like
             Where to write.
         overwrite : bool, default=False
-            Whether an existing file is replaced, as a whole or not at all. If not, an existing file is a ``FileExistsError``.
+            Whether an existing file is replaced, as a whole or not at all. If not, an existing file
+            is a ``FileExistsError``.
         """
         check_is_fitted(self)
         base = _saved_as(type(self))
         said = {
             "class": base.__name__,
             "parameters": {name: _plain(getattr(self, name)) for name in base._get_param_names()},
-            "targets": [[name, x.shape, base64.b64encode(x.tobytes()).decode()] for name, x in self._targets.items()],
+            "targets": [
+                [name, x.shape, base64.b64encode(x.tobytes()).decode()]
+                for name, x in self._targets.items()
+            ],
             "labelled": self._labelled,
         }
         kind = CLASS_TYPES.get(self.classes_.dtype.kind, "text")
@@ -61,7 +69,8 @@ class FileModel:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """A fitted estimator of this class from a model file; :func:`stiefel.load` opens those of all classes.
+        """A fitted estimator of this class from a model file; :func:`stiefel.load` opens those of
+        all classes.
 
         Parameters
         ----------
@@ -71,13 +80,16 @@ class FileModel:
         Returns
         -------
         estimator : object
-            The fitted estimator, with the parameters it was saved with. A file of the program does not hold most of them: these have their defaults.
+            The fitted estimator, with the parameters it was saved with. A file of the program does
+            not hold most of them: these have their defaults.
         """
         model = _core.load(Path(path))
         said, held = told_by(model)
         base = _saved_as(cls)
         if (held != base.__name__) if said else (model.kind not in base._kinds):
-            raise ValueError(f"{path} holds a {held}, not a {cls.__name__}; stiefel.load opens any model.")
+            raise ValueError(
+                f"{path} holds a {held}, not a {cls.__name__}; stiefel.load opens any model."
+            )
         return cls._of(model, said)
 
     @classmethod
@@ -88,12 +100,18 @@ class FileModel:
         values = {name: _restored(cls, name, value) for name, value in values.items()}
         unknown = set(values) - set(_saved_as(cls)._get_param_names())
         if unknown:
-            raise ValueError(f"the model was saved by another version of stiefel, which knew the parameter {', '.join(sorted(unknown))}.")
+            raise ValueError(
+                f"the model was saved by another version of stiefel, which knew the parameter {', '.join(sorted(unknown))}."
+            )
         for name, value in values.items():
             setattr(self, name, value)
         self._model = model
         self.classes_ = np.unique([FROM_TEXT[model.class_type](name) for name in model.classes])
-        self._targets, self._labelled, self._warned = Targets(), bool(said) and said["labelled"], False
+        self._targets, self._labelled, self._warned = (
+            Targets(),
+            bool(said) and said["labelled"],
+            False,
+        )
         for name, shape, data in said["targets"] if said else ():
             self._targets[name] = np.frombuffer(base64.b64decode(data)).reshape(shape)
         self._describe()
@@ -123,7 +141,8 @@ NAMED = {"choir": "ChoirClassifier", "dasp": "DaspClassifier", "spdnet": "SPDNet
 
 
 def told_by(model):
-    """What the estimator that saved a model said of itself, or None, and the name of the class: that
+    """What the estimator that saved a model said of itself, or None, and the name of the class:
+    that
     of the package, or a name for :func:`stiefel.model`."""
     said = None if model.estimator is None else json.loads(model.estimator)
     return said, NAMED.get(model.kind, model.kind) if said is None else said["class"]

@@ -9,7 +9,8 @@ from . import _core
 
 
 class Scaling(dict):
-    """The scaling rule's choices: ``scaling["experts"]`` is ``{"value": …, "reason": …}``; printed, it explains them all.
+    """The scaling rule's choices: ``scaling["experts"]`` is ``{"value": …, "reason": …}``; printed,
+    it explains them all.
 
     Examples
     --------
@@ -58,7 +59,11 @@ class Scaling(dict):
         return (Scaling, (dict(self), self.text))
 
 
-def recommend(n_channels: int, n_domains: int, preset: Literal["Weibo2014", "BNCI2015001", "BNCI2014001"] | None = None) -> Scaling:
+def recommend(
+    n_channels: int,
+    n_domains: int,
+    preset: Literal["Weibo2014", "BNCI2015001", "BNCI2014001"] | None = None,
+) -> Scaling:
     """What the scaling rule chooses for a number of channels and of training domains.
 
     Parameters

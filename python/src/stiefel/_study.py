@@ -42,28 +42,35 @@ def study(
 ) -> Any:
     """Run a study and give its scores as MOABB does.
 
-    A unit of work is one method on one fold with one seed. Its result is kept in ``folder`` as soon as it is finished: a study that was
+    A unit of work is one method on one fold with one seed. Its result is kept in ``folder`` as soon
+    as it is finished: a study that was
     stopped, or whose machine died, goes on from there, and ends in the same table to the bit.
 
     Parameters
     ----------
     study : str
-        Which one: ``"main"``, methods and peers across domains; ``"ablation"``, the rows from naive routing to DASP; ``"loso"``, one subject
-        held out; ``"scaling"``, encoder and alignment over channels and domains; ``"session"``, first session against later ones;
-        ``"online"``, held-out subjects decoded trial by trial; ``"null"``, labels that only leakage can decode; ``"calibration"``, held-out
+        Which one: ``"main"``, methods and peers across domains; ``"ablation"``, the rows from naive
+        routing to DASP; ``"loso"``, one subject
+        held out; ``"scaling"``, encoder and alignment over channels and domains; ``"session"``,
+        first session against later ones;
+        ``"online"``, held-out subjects decoded trial by trial; ``"null"``, labels that only leakage
+        can decode; ``"calibration"``, held-out
         subjects with a few labelled trials.
     data : str | path-like | Trials
-        A dataset by name (``"eegmmidb"``, ``"synthetic:weibo2014"``), a .npz of covariances, or trials in memory. A domain called
+        A dataset by name (``"eegmmidb"``, ``"synthetic:weibo2014"``), a .npz of covariances, or
+        trials in memory. A domain called
         ``S03-2`` is session 2 of subject ``S03``.
     name : str, default="trials"
         What to call trials in memory.
     folder : None | path-like, default=None
-        Where results go: records of units, summary.json and report.html. None: a folder of this study and
+        Where results go: records of units, summary.json and report.html. None: a folder of this
+        study and
         these data below ``stiefel-results``.
     overwrite : bool, default=False
         Replaces what another study left in the folder.
     client : None | dask.distributed.Client, default=None
-        Spreads the units over its cluster. The data is shipped once; units of lost workers are computed again elsewhere.
+        Spreads the units over its cluster. The data is shipped once; units of lost workers are
+        computed again elsewhere.
     n_jobs : int, default=-1
         Threads on this machine, without a client; −1 for all.
     scoring : {"balanced_accuracy", "accuracy", "roc_auc", "kappa"}, default="balanced_accuracy"
@@ -80,13 +87,15 @@ def study(
     Returns
     -------
     results : pandas.DataFrame
-        One row per unit, subject and session, with MOABB's columns, ``fold`` and ``seed``. ``results.attrs["table"]`` is the table with tests
+        One row per unit, subject and session, with MOABB's columns, ``fold`` and ``seed``.
+        ``results.attrs["table"]`` is the table with tests
         and verdict as text, and ``results.attrs["folder"]`` is the folder with everything.
 
     Raises
     ------
     ValueError
-        A study, method or setting that does not exist, or data that cannot be split as asked; a unit that failed, after all
+        A study, method or setting that does not exist, or data that cannot be split as asked; a
+        unit that failed, after all
         others have been finished and kept.
     RuntimeError
         A worker with another version of stiefel, or a unit whose workers died again and again.
@@ -143,7 +152,9 @@ def plain(settings):
     try:
         json.dumps(given)
     except TypeError as error:
-        raise ValueError(f"a setting is neither text nor a number nor a list of them: {error}") from None
+        raise ValueError(
+            f"a setting is neither text nor a number nor a list of them: {error}"
+        ) from None
     return given
 
 
@@ -153,18 +164,42 @@ def in_memory(data, name, choice=None):
 
     def factor(part):
         values = getattr(data, part)
-        return None if values is None else _numbers(names_of(values, len(data), f"data.{part}", complete=True))
+        return (
+            None
+            if values is None
+            else _numbers(names_of(values, len(data), f"data.{part}", complete=True))
+        )
 
-    return _core.study_data(trials, [factor(part) for part in ("subjects", "sessions", "runs")], json.dumps({"name": name}), choice)
+    return _core.study_data(
+        trials,
+        [factor(part) for part in ("subjects", "sessions", "runs")],
+        json.dumps({"name": name}),
+        choice,
+    )
 
 
 def numbered(data):
-    """Trials as the core takes them, with classes and domains in the order of the set they come from, else of first appearance."""
+    """Trials as the core takes them, with classes and domains in the order of the set they come
+    from, else of first appearance."""
     x, own = check_views(data.X, None, "data.X"), told(data)
-    classes, domains = (names_of(getattr(data, part), len(x), f"data.{part}", complete=True) for part in ("y", "domains"))
+    classes, domains = (
+        names_of(getattr(data, part), len(x), f"data.{part}", complete=True)
+        for part in ("y", "domains")
+    )
     order = [[str(name) for name in names] for names in data.names] if data.names else [None, None]
-    (class_names, classes), (domain_names, domains) = _numbers(classes, order[0]), _numbers(domains, order[1])
-    return labelled(x, classes, class_names, domains, domain_names, channels=own.channels, preparation=own.preparation)
+    (class_names, classes), (domain_names, domains) = (
+        _numbers(classes, order[0]),
+        _numbers(domains, order[1]),
+    )
+    return labelled(
+        x,
+        classes,
+        class_names,
+        domains,
+        domain_names,
+        channels=own.channels,
+        preparation=own.preparation,
+    )
 
 
 def _numbers(names, order=None):
@@ -175,7 +210,8 @@ def _numbers(names, order=None):
 
 
 class Fold(NamedTuple):
-    """Places of the trials that train, that choose the epoch or the penalty, and that are tested on."""
+    """Places of the trials that train, that choose the epoch or the penalty, and that are tested
+    on."""
 
     train: NDArray[np.intp]
     validation: NDArray[np.intp]

@@ -1,4 +1,5 @@
-"""Functions on stacks of points of the Stiefel manifold St(n, k): matrices ``(..., n, k)`` with orthonormal columns.
+"""Functions on stacks of points of the Stiefel manifold St(n, k): matrices ``(..., n, k)`` with
+orthonormal columns.
 
 Examples
 --------
@@ -82,7 +83,8 @@ def retract(W, D, method="qr"):
 
 
 def principal_angles(V, W):
-    """Principal angles between the column spaces of points, ascending, in radians; small angles are exact.
+    """Principal angles between the column spaces of points, ascending, in radians; small angles are
+    exact.
 
     Parameters
     ----------

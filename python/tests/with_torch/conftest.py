@@ -23,7 +23,9 @@ else:
         """SPD matrices ``(count, n, n)``."""
 
         def make(count, n, seed=0, dtype=torch.float64):
-            a = torch.randn(count, n, 2 * n, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+            a = torch.randn(
+                count, n, 2 * n, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)
+            )
             x = a @ a.mT / (2 * n) + 0.1 * torch.eye(n, dtype=torch.float64)
             return ((x + x.mT) / 2).to(dtype)
 

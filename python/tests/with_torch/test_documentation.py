@@ -1,4 +1,5 @@
-"""Docstrings of stiefel.torch say what every argument is, their examples run, and so do the examples of the gallery."""
+"""Docstrings of stiefel.torch say what every argument is, their examples run, and so do the
+examples of the gallery."""
 
 import doctest
 import importlib
@@ -16,7 +17,9 @@ import stiefel.torch
 
 ROOT = Path(__file__).parents[3]
 GALLERY = ROOT / "python" / "examples" / "torch"
-MODULES = ["stiefel.torch"] + [m.name for m in pkgutil.walk_packages(stiefel.torch.__path__, "stiefel.torch.")]
+MODULES = ["stiefel.torch"] + [
+    m.name for m in pkgutil.walk_packages(stiefel.torch.__path__, "stiefel.torch.")
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -47,7 +50,11 @@ def test_arguments_are_documented(thing):
     found = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\w+\n-+\n|\Z)", text, re.M | re.S)
     if not shown and found is None:
         return  # a line says it all: forward of a layer, and its like
-    heads = [line.split(" : ")[0] for line in (found[1] if found else "").splitlines() if line and not line.startswith(" ")]
+    heads = [
+        line.split(" : ")[0]
+        for line in (found[1] if found else "").splitlines()
+        if line and not line.startswith(" ")
+    ]
     named = [name.strip().lstrip("*") for head in heads for name in head.split(",")]
     assert sorted(named) == sorted(arguments)
 
@@ -62,7 +69,9 @@ def test_gallery(script, tmp_path):
         pytest.importorskip(NEEDS[script.stem])
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, script, *BRIEF.get(script.stem, [])]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=240
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 

@@ -1,4 +1,5 @@
-"""The routed layer in one operation of the core: the same as step by step in PyTorch, values and every gradient; and the manners of an operation."""
+"""The routed layer in one operation of the core: the same as step by step in PyTorch, values and
+every gradient; and the manners of an operation."""
 
 import gc
 
@@ -6,7 +7,16 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from stiefel.torch import BiMap, DaspBiMap, DaspNet, LogEig, MultiView, ReEig, _operators, routing_report
+from stiefel.torch import (
+    BiMap,
+    DaspBiMap,
+    DaspNet,
+    LogEig,
+    MultiView,
+    ReEig,
+    _operators,
+    routing_report,
+)
 
 F64 = torch.float64
 DOMAIN = torch.tensor([0, 1, 2, -1, 1])
@@ -37,10 +47,19 @@ def everything(module, x, domain, rows, how):
     """A number of all that a pass gives, and its gradients in everything it took."""
     y = getattr(module, how)(x, domain, rows)
     weights = module._alpha
-    score = (y * torch.linspace(-1, 1, y.numel(), dtype=F64).view_as(y)).sum() + (weights.square() * 3).sum() + 2 * module.auxiliary_loss()
+    score = (
+        (y * torch.linspace(-1, 1, y.numel(), dtype=F64).view_as(y)).sum()
+        + (weights.square() * 3).sum()
+        + 2 * module.auxiliary_loss()
+    )
     inputs = [x, *([] if rows is None else [rows]), *module.parameters()]
     gradients = torch.autograd.grad(score, inputs, allow_unused=True)
-    return [y, weights, score, *(torch.zeros_like(i) if g is None else g for g, i in zip(gradients, inputs))]
+    return [
+        y,
+        weights,
+        score,
+        *(torch.zeros_like(i) if g is None else g for g, i in zip(gradients, inputs)),
+    ]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -69,15 +88,28 @@ def test_other_weights(routing, spd, step_by_step):
 
 def test_batch_norm_uses_the_same_filters(spd, step_by_step):
     for position in ("before", "after"):
-        net = DaspNet(4, 2, n_experts=3, n_domains=3, n_classes=2, batch_norm=position, head="routed", dtype=F64).eval()
+        net = DaspNet(
+            4,
+            2,
+            n_experts=3,
+            n_domains=3,
+            n_classes=2,
+            batch_norm=position,
+            head="routed",
+            dtype=F64,
+        ).eval()
         x = spd(5, 4)
-        assert torch.allclose(net(x, DOMAIN.abs()), step_by_step(lambda: net(x, DOMAIN.abs())), atol=1e-11)
+        assert torch.allclose(
+            net(x, DOMAIN.abs()), step_by_step(lambda: net(x, DOMAIN.abs())), atol=1e-11
+        )
 
 
 def test_gradcheck(spd):
     # Alignment holds the query constant, and is in the golden files.
     module = layer(decoupled_keys=False, align=0.0, entropy=0.3, shrink=0.2)
-    names, parameters = zip(*[(name, p.detach().clone().requires_grad_()) for name, p in module.named_parameters()])
+    names, parameters = zip(
+        *[(name, p.detach().clone().requires_grad_()) for name, p in module.named_parameters()]
+    )
     x, rows = spd(5, 4), torch.randn(5, 10, dtype=F64, requires_grad=True)
 
     def f(rows, *values):
@@ -96,7 +128,9 @@ def test_single_precision_and_frozen_parameters(spd):
     assert (single.features(x, DOMAIN) - module.features(x, DOMAIN)).abs().max() < 1e-5
     module.experts.requires_grad_(False)
     module.features(x, DOMAIN).sum().backward()
-    assert module.experts.grad is None and module.anchor.grad is not None and module.keys.grad is None
+    assert (
+        module.experts.grad is None and module.anchor.grad is not None and module.keys.grad is None
+    )
     for p in module.parameters():
         p.requires_grad_(False)
     assert not module.features(x, DOMAIN).requires_grad
@@ -118,7 +152,11 @@ def test_manners_of_an_operation(spd):
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
         copied = module.features(x, DOMAIN).sin().sum() + module.auxiliary_loss()
     assert torch.equal(first, torch.autograd.grad(copied, module.experts)[0])
-    checkpointed = torch.utils.checkpoint.checkpoint(module.features, x, DOMAIN, use_reentrant=False).sin().sum()
+    checkpointed = (
+        torch.utils.checkpoint.checkpoint(module.features, x, DOMAIN, use_reentrant=False)
+        .sin()
+        .sum()
+    )
     assert torch.allclose(first, torch.autograd.grad(checkpointed, module.experts)[0], atol=1e-12)
     # The losses of the layer alone.
     module.features(x, DOMAIN)
@@ -153,7 +191,10 @@ def test_threads_change_nothing():
         (lambda x: (x, DOMAIN[:4]), "5 whole numbers"),
         (lambda x: (x, DOMAIN.double()), "whole numbers"),
         (lambda x: (x, DOMAIN, torch.ones(5, 9, dtype=F64)), r"\(5, 10\)"),
-        (lambda x: (x + torch.triu(torch.ones(4, 4), 1), DOMAIN, torch.ones(5, 10, dtype=F64)), "symmetric"),
+        (
+            lambda x: (x + torch.triu(torch.ones(4, 4), 1), DOMAIN, torch.ones(5, 10, dtype=F64)),
+            "symmetric",
+        ),
         (lambda x: (x * float("nan"), DOMAIN, torch.ones(5, 10, dtype=F64)), "(?i)nan|finite"),
         (lambda x: (-x, DOMAIN), "positive definite|eigenvalue"),
     ],
@@ -174,8 +215,15 @@ class TwoViews(torch.nn.Module):
 
 
 def test_views_are_their_layers_side_by_side(spd):
-    """Values and gradients of two views are those of each layer by itself; a third view of another size has no routing."""
-    views = MultiView([layer(align=0.1), layer(seed=1, align=0.1), torch.nn.Sequential(BiMap(3, 2, dtype=F64), ReEig(1e-4), LogEig())])
+    """Values and gradients of two views are those of each layer by itself; a third view of another
+    size has no routing."""
+    views = MultiView(
+        [
+            layer(align=0.1),
+            layer(seed=1, align=0.1),
+            torch.nn.Sequential(BiMap(3, 2, dtype=F64), ReEig(1e-4), LogEig()),
+        ]
+    )
     x = [spd(5, 4), spd(5, 4, seed=1), spd(5, 3, seed=2)]
     z = views(x, DOMAIN)
     assert z.shape == (5, 9)
@@ -189,7 +237,9 @@ def test_views_are_their_layers_side_by_side(spd):
         loss = (alone * g[:, 3 * at : 3 * at + 3]).sum()
         (loss + own.auxiliary_loss() if at < 2 else loss).backward()
         expected = [p.grad for p in own.parameters() if p.grad is not None]
-        assert len(found) == len(expected) and all(torch.allclose(a, b, atol=1e-13) for a, b in zip(found, expected))
+        assert len(found) == len(expected) and all(
+            torch.allclose(a, b, atol=1e-13) for a, b in zip(found, expected)
+        )
 
 
 def test_a_report_on_one_of_several_views(spd):
@@ -200,5 +250,8 @@ def test_a_report_on_one_of_several_views(spd):
     with pytest.raises(ValueError, match="no DaspBiMap of the module"):
         routing_report(net, x, y, domain, layer=layer())
     reports = [routing_report(net, x, y, domain, layer=own) for own in net.views.layers]
-    assert all(sorted(report["controls"]) == ["domain_mean", "hard_top1", "permuted", "retrained"] for report in reports)
+    assert all(
+        sorted(report["controls"]) == ["domain_mean", "hard_top1", "permuted", "retrained"]
+        for report in reports
+    )
     assert (reports[0].routing != reports[1].routing).any()

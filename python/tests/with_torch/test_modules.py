@@ -1,4 +1,5 @@
-"""Layers: shapes, options, batch normalisation, heads, several views, bad input; and the manners of modules."""
+"""Layers: shapes, options, batch normalisation, heads, several views, bad input; and the manners of
+modules."""
 
 import copy
 import io
@@ -8,7 +9,18 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from stiefel.torch import BiMap, DaspBiMap, DaspNet, LogEig, MultiView, ReEig, RiemannianAdam, RoutedHead, SPDBatchNorm, SPDNet
+from stiefel.torch import (
+    BiMap,
+    DaspBiMap,
+    DaspNet,
+    LogEig,
+    MultiView,
+    ReEig,
+    RiemannianAdam,
+    RoutedHead,
+    SPDBatchNorm,
+    SPDNet,
+)
 from stiefel.torch import StiefelParameter, functional, optim
 
 F64 = torch.float64
@@ -34,7 +46,12 @@ def test_bimap(parametrized, spd):
     if parametrized:
         assert orthonormal(layer.weight) < 1e-12
     assert layer(x[0]).shape == (2, 2)
-    assert BiMap(4, 2, depthwise=3, dtype=F64)(x.repeat(3, 1, 1).reshape(5, 3, 4, 4)).shape == (5, 3, 2, 2)
+    assert BiMap(4, 2, depthwise=3, dtype=F64)(x.repeat(3, 1, 1).reshape(5, 3, 4, 4)).shape == (
+        5,
+        3,
+        2,
+        2,
+    )
     wide = BiMap(4, 6, dtype=F64)(x)
     assert wide.shape == (5, 6, 6) and torch.linalg.eigvalsh(wide).min() > 0
 
@@ -83,8 +100,13 @@ def test_options_that_cannot_be(make, text):
     {"kind": "barrier"}, {"kind": "barrier", "barrier": "paper", "barrier_weight": 0.1}, {"head": "routed"}, {"batch_norm": "before"}, {"batch_norm": "after"},
 ], ids=str)  # fmt: skip
 def test_gradients_of_every_option(options, spd):
-    """Against central differences, parameter by parameter along one direction; what is held constant (alignment, decoupled keys) is in the golden files."""
-    x, labels, model = spd(5, 4), torch.tensor([0, 1, 1, 0, 1]), net(align=0.0, decoupled_keys=False, **options)
+    """Against central differences, parameter by parameter along one direction; what is held
+    constant (alignment, decoupled keys) is in the golden files."""
+    x, labels, model = (
+        spd(5, 4),
+        torch.tensor([0, 1, 1, 0, 1]),
+        net(align=0.0, decoupled_keys=False, **options),
+    )
     state = copy.deepcopy(model.state_dict())
 
     def loss():
@@ -122,8 +144,14 @@ def test_somebody_new_has_no_embedding(spd):
     assert torch.equal(new, model(x, torch.full((5,), -1)))
     mixed = model(x, torch.tensor([0, -1, 2, -1, 1]))
     assert torch.allclose(mixed[[1, 3]], new[[1, 3]], atol=1e-14)
-    assert torch.allclose(mixed[[0, 2, 4]], model(x, torch.tensor([0, 0, 2, 0, 1]))[[0, 2, 4]], atol=1e-14)
-    for wrong, text in ((torch.tensor([0, 1, 2, 3, 0]), "0 to 2"), (DOMAIN.double(), "whole numbers"), (DOMAIN[:4], "5 whole numbers")):
+    assert torch.allclose(
+        mixed[[0, 2, 4]], model(x, torch.tensor([0, 0, 2, 0, 1]))[[0, 2, 4]], atol=1e-14
+    )
+    for wrong, text in (
+        (torch.tensor([0, 1, 2, 3, 0]), "0 to 2"),
+        (DOMAIN.double(), "whole numbers"),
+        (DOMAIN[:4], "5 whole numbers"),
+    ):
         with pytest.raises(ValueError, match=text):
             model(x, wrong)
     with pytest.raises(ValueError, match=r"batch \(B, 4, 4\)"):
@@ -155,7 +183,9 @@ def test_batch_norm_by_its_formula(spd):
         v = functional.logm(root @ own @ root)
         spread = 0.9 + 0.1 * v.square().sum((1, 2)).mean()
         assert torch.allclose(norm.dispersion[d], spread, atol=1e-12)
-        assert torch.allclose(y[domain == d], functional.expm(v / (spread + 1e-5).sqrt()), atol=1e-11)
+        assert torch.allclose(
+            y[domain == d], functional.expm(v / (spread + 1e-5).sqrt()), atol=1e-11
+        )
     assert torch.equal(norm.mean[2], torch.eye(3, dtype=F64)) and norm.dispersion[2] == 1
     norm.eval()
     before = norm.mean.clone()
@@ -179,10 +209,16 @@ def test_somebody_new_is_an_error_under_compile_not_somebody_else(spd):
 
 
 def test_routed_head():
-    head, z, alpha = RoutedHead(3, 2, 4, dtype=F64), torch.randn(5, 3, dtype=F64), torch.rand(5, 4, dtype=F64).softmax(1)
+    head, z, alpha = (
+        RoutedHead(3, 2, 4, dtype=F64),
+        torch.randn(5, 3, dtype=F64),
+        torch.rand(5, 4, dtype=F64).softmax(1),
+    )
     assert torch.allclose(head(z, alpha), z @ head.w.T + head.b)
     head.own.data.normal_()
-    expected = torch.stack([(head.w + (a[:, None, None] * head.own).sum(0)) @ v + head.b for a, v in zip(alpha, z)])
+    expected = torch.stack(
+        [(head.w + (a[:, None, None] * head.own).sum(0)) @ v + head.b for a, v in zip(alpha, z)]
+    )
     assert torch.allclose(head(z, alpha), expected, atol=1e-13)
     assert torch.allclose(head.auxiliary_loss(), 1e-3 * head.own.square().sum())
     with pytest.raises(ValueError, match="needs the weights"):
@@ -196,7 +232,9 @@ def test_several_views(spd):
     z = views(x, DOMAIN)
     assert z.shape == (5, 6)
     assert torch.equal(z[:, 3:], layers[1].features(x[:, 1], DOMAIN))
-    assert torch.allclose(views.auxiliary_loss(), layers[0].auxiliary_loss() + layers[1].auxiliary_loss())
+    assert torch.allclose(
+        views.auxiliary_loss(), layers[0].auxiliary_loss() + layers[1].auxiliary_loss()
+    )
     assert views([x[:, 0], x[:, 1]], DOMAIN).equal(z)
     with pytest.raises(ValueError, match="3 view"):
         views(torch.cat([x, x[:, :1]], 1), DOMAIN)
@@ -220,7 +258,11 @@ def test_copies(options, spd):
     buffer = io.BytesIO()
     torch.save(model, buffer)
     buffer.seek(0)
-    for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), torch.load(buffer, weights_only=False)):
+    for again in (
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+        torch.load(buffer, weights_only=False),
+    ):
         assert torch.equal(again(x, DOMAIN), expected)
         assert isinstance(again.experts, StiefelParameter) and again.experts.requires_grad
     buffer = io.BytesIO()
@@ -233,7 +275,8 @@ def test_copies(options, spd):
 
 
 def test_data_parallel(spd):
-    """Without a GPU the wrapper calls the module itself; that copies in threads agree is the next test."""
+    """Without a GPU the wrapper calls the module itself; that copies in threads agree is the next
+    test."""
     x, model = spd(5, 4), net()
     assert torch.equal(torch.nn.DataParallel(model)(x, DOMAIN), model(x, DOMAIN))
 
@@ -261,7 +304,11 @@ def test_copies_in_threads_agree(spd):
 def test_compile(options, spd):
     x, labels = spd(5, 4), torch.tensor([0, 1, 1, 0, 1])
     plain, compiled = net(**options), net(**options)
-    step = torch.compile(lambda x, d: cross_entropy(compiled(x, d), labels) + compiled.auxiliary_loss(), backend="aot_eager", fullgraph=True)
+    step = torch.compile(
+        lambda x, d: cross_entropy(compiled(x, d), labels) + compiled.auxiliary_loss(),
+        backend="aot_eager",
+        fullgraph=True,
+    )
     loss = cross_entropy(plain(x, DOMAIN), labels) + plain.auxiliary_loss()
     loss.backward()
     found = step(x, DOMAIN)
@@ -291,11 +338,16 @@ def test_without_gradients(spd):
 def test_riemannian_adam_stays_on_the_manifold_and_moves_the_rest_as_adam(spd):
     x, labels = spd(5, 4), torch.tensor([0, 1, 1, 0, 1])
     model, other = net(), net()
-    optimiser, adam = RiemannianAdam(model.parameters(), fused=True), torch.optim.Adam(other.parameters(), lr=0.01)
+    optimiser, adam = (
+        RiemannianAdam(model.parameters(), fused=True),
+        torch.optim.Adam(other.parameters(), lr=0.01),
+    )
     for m, o in ((model, optimiser), (other, adam)):
         (cross_entropy(m(x, DOMAIN), labels) + m.auxiliary_loss()).backward()
         o.step()
-    assert torch.allclose(model.head.w, other.head.w, atol=1e-15) and torch.allclose(model.keys, other.keys, atol=1e-15)
+    assert torch.allclose(model.head.w, other.head.w, atol=1e-15) and torch.allclose(
+        model.keys, other.keys, atol=1e-15
+    )
     assert orthonormal(model.experts) < 1e-14 < 1e-4 < orthonormal(other.experts)
     losses = []
     for _ in range(40):
@@ -319,7 +371,8 @@ def test_riemannian_adam_stays_on_the_manifold_and_moves_the_rest_as_adam(spd):
 
 @pytest.mark.parametrize("shape", [(4, 2), (3, 4, 2), (2, 3, 4, 2)])
 def test_the_step_elsewhere_is_the_step_here(shape):
-    """On another device Adam moves through PyTorch alone; here both ways start alike and stay together."""
+    """On another device Adam moves through PyTorch alone; here both ways start alike and stay
+    together."""
     start = torch.linalg.qr(torch.randn(*shape, dtype=F64))[0].contiguous()
     ways = [StiefelParameter(start.clone()) for _ in range(2)]
     group = {"lr": 0.05, "betas": (0.9, 0.99), "eps": 1e-8, "maximize": False}
@@ -342,11 +395,20 @@ def test_the_step_elsewhere_is_the_step_here(shape):
 @pytest.mark.parametrize("dtype", [torch.float32, F64])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"maximize": True}, {"fused": True}, {"weight_decay": 0.1}, {"amsgrad": True}, {"lr": torch.tensor(0.01)}, {"lr": 0.0}],
+    [
+        {},
+        {"maximize": True},
+        {"fused": True},
+        {"weight_decay": 0.1},
+        {"amsgrad": True},
+        {"lr": torch.tensor(0.01)},
+        {"lr": 0.0},
+    ],
     ids=lambda options: next(iter(options), "plain"),
 )
 def test_what_is_not_on_the_manifold_moves_as_adam_moves_it(options, dtype):
-    """By the core where the options are plain, by PyTorch where they are not; the state is that of PyTorch's Adam, and either goes on from the other's."""
+    """By the core where the options are plain, by PyTorch where they are not; the state is that of
+    PyTorch's Adam, and either goes on from the other's."""
     generator = torch.Generator().manual_seed(3)
     start = [torch.randn(shape, generator=generator, dtype=dtype) for shape in ((5, 4), (7,), ())]
     options = {"lr": 0.01, **options}

@@ -1,7 +1,9 @@
 """The figures of a study's report, with matplotlib, on your own axes.
 
-Every function takes a study as :func:`stiefel.study` returns it, the folder where a study's results are, or the contents of its ``summary.json``, and
-returns the axes it drew on. :func:`training` also takes a fitted network; a model's routing is plotted by :class:`stiefel.RoutingReport`.
+Every function takes a study as :func:`stiefel.study` returns it, the folder where a study's results
+are, or the contents of its ``summary.json``, and
+returns the axes it drew on. :func:`training` also takes a fitted network; a model's routing is
+plotted by :class:`stiefel.RoutingReport`.
 
 The numbers are those of the summary; nothing is computed again.
 """

@@ -6,7 +6,9 @@ from .._optional import needed
 
 
 def axes_of(ax):
-    return needed("matplotlib.pyplot", "plots").subplots(layout="constrained")[1] if ax is None else ax
+    return (
+        needed("matplotlib.pyplot", "plots").subplots(layout="constrained")[1] if ax is None else ax
+    )
 
 
 def image_of(ax, values, columns, rows, label, limits):

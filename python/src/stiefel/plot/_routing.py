@@ -35,7 +35,8 @@ def controls(study: Study, method: str | None = None, ax: Any = None) -> Any:
     Returns
     -------
     ax : matplotlib Axes
-        The drawing: balanced accuracy of the model minus that of the control, a dot per fold and seed; black is the mean.
+        The drawing: balanced accuracy of the model minus that of the control, a dot per fold and
+        seed; black is the mean.
 
     Examples
     --------
@@ -53,7 +54,10 @@ def controls(study: Study, method: str | None = None, ax: Any = None) -> Any:
     reports = [u["outcome"]["routing"]["report"] for u in units]
     gaps = {"uniform weights (Δ_K1)": [_value(r["proxy_gap"]) for r in reports]}
     for key, title in CONTROLS.items():
-        own = [(_value(r["scores"]["balanced_accuracy"]), (r["controls"] or {}).get(key)) for r in reports]
+        own = [
+            (_value(r["scores"]["balanced_accuracy"]), (r["controls"] or {}).get(key))
+            for r in reports
+        ]
         gaps[title] = [None if a is None or b is None else a - b for a, b in own]
     known = {title: [g for g in values if g is not None] for title, values in gaps.items()}
     drawn = {title: values for title, values in known.items() if values}
@@ -102,13 +106,21 @@ def weights(study: Study, method: str | None = None, ax: Any = None) -> Any:
     table = record["domain_weights"]
     experts = max(map(len, table))
     values = np.array([row if row else [np.nan] * experts for row in table])
-    ax = image_of(axes_of(ax), values, range(1, experts + 1), summary["dataset"]["domains"], "mean weight", (0, None))
+    ax = image_of(
+        axes_of(ax),
+        values,
+        range(1, experts + 1),
+        summary["dataset"]["domains"],
+        "mean weight",
+        (0, None),
+    )
     ax.set(xlabel="expert", ylabel="domain", title=unit_name(unit))
     return ax
 
 
 def queries(study: Study, method: str | None = None, ax: Any = None) -> Any:
-    """Queries of the test trials on their first two principal axes, of the first fold of the first seed.
+    """Queries of the test trials on their first two principal axes, of the first fold of the first
+    seed.
 
     Parameters
     ----------
@@ -144,12 +156,18 @@ def queries(study: Study, method: str | None = None, ax: Any = None) -> Any:
         ax.scatter(*points[at].T, s=10, label=summary["dataset"]["domains"][domain])
     if len(np.unique(of)) <= NAMED_DOMAINS:
         ax.legend()
-    ax.set(xlabel="first principal axis", ylabel="second principal axis", title=unit_name(unit), aspect="equal")
+    ax.set(
+        xlabel="first principal axis",
+        ylabel="second principal axis",
+        title=unit_name(unit),
+        aspect="equal",
+    )
     return ax
 
 
 def angles(study: Study, method: str | None = None, ax: Any = None) -> Any:
-    """Mean principal angle between every two experts, in degrees, of the first fold of the first seed.
+    """Mean principal angle between every two experts, in degrees, of the first fold of the first
+    seed.
 
     Parameters
     ----------
@@ -191,7 +209,11 @@ def _value(measure):
 
 
 def _router(summary, method, part):
-    unit = first_unit([u for u in summary["units"] if (u["outcome"]["routing"] or {}).get(part)], method, "has experts")
+    unit = first_unit(
+        [u for u in summary["units"] if (u["outcome"]["routing"] or {}).get(part)],
+        method,
+        "has experts",
+    )
     return unit["outcome"]["routing"], unit
 
 

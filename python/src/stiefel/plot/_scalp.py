@@ -12,7 +12,8 @@ from ._study import Study, first_unit, summary_of, unit_name
 
 
 def patterns(study: Study, method: str | None = None, axes: Any = None) -> Any:
-    """What the filters of a method see: activation patterns on the head, of the first fold of the first seed.
+    """What the filters of a method see: activation patterns on the head, of the first fold of the
+    first seed.
 
     Parameters
     ----------
@@ -26,7 +27,8 @@ def patterns(study: Study, method: str | None = None, axes: Any = None) -> Any:
     Returns
     -------
     axes : ndarray of matplotlib Axes, shape (filters, patterns)
-        The drawings, seen from above, nose up. The sign of a pattern has no meaning; each map is scaled by its largest value.
+        The drawings, seen from above, nose up. The sign of a pattern has no meaning; each map is
+        scaled by its largest value.
 
     Examples
     --------
@@ -40,17 +42,23 @@ def patterns(study: Study, method: str | None = None, axes: Any = None) -> Any:
     (1, 2)
     """
     summary = summary_of(study)
-    with_patterns = [u for u in summary["units"] if any(f["patterns"] for f in u["outcome"].get("patterns", []))]
+    with_patterns = [
+        u for u in summary["units"] if any(f["patterns"] for f in u["outcome"].get("patterns", []))
+    ]
     unit = first_unit(with_patterns, method, "has filters whose patterns were recorded")
     filters = unit["outcome"]["patterns"]
     names, at, kept = _places(summary["dataset"])
     shape = len(filters), max(len(f["patterns"]) for f in filters)
     if axes is None:
         pyplot = needed("matplotlib.pyplot", "plots")
-        axes = pyplot.subplots(*shape, squeeze=False, layout="constrained", figsize=(2.4 * shape[1], 2.5 * shape[0]))[1]
+        axes = pyplot.subplots(
+            *shape, squeeze=False, layout="constrained", figsize=(2.4 * shape[1], 2.5 * shape[0])
+        )[1]
     axes = np.asarray(axes, dtype=object)
     if axes.size != shape[0] * shape[1]:
-        raise ValueError(f"axes must be {shape[0]} × {shape[1]}, one for each pattern of each filter, got {axes.size}.")
+        raise ValueError(
+            f"axes must be {shape[0]} × {shape[1]}, one for each pattern of each filter, got {axes.size}."
+        )
     axes = axes.reshape(shape)
     for of, row in zip(filters, axes):
         for number, (pattern, ax) in enumerate(zip(of["patterns"], row)):
@@ -94,14 +102,19 @@ def electrodes(study: Study, ax: Any = None) -> Any:
 
 
 def _places(dataset):
-    """Names, places in the plane (azimuthal equidistant, the outline at 1) and numbers of the channels whose place is known."""
+    """Names, places in the plane (azimuthal equidistant, the outline at 1) and numbers of the
+    channels whose place is known."""
     places = dataset.get("places") or []
     kept = [c for c, place in enumerate(places) if place is not None]
     if len(kept) < 3:
-        raise ValueError("the places of fewer than three electrodes are known: there is no map of the head.")
+        raise ValueError(
+            "the places of fewer than three electrodes are known: there is no map of the head."
+        )
     x, y, z = np.array([places[c] for c in kept]).T
     ring = np.hypot(x, y)
-    scale = np.divide(np.arccos(np.clip(z, -1, 1)) / (np.pi / 2), ring, out=np.zeros_like(ring), where=ring > 0)
+    scale = np.divide(
+        np.arccos(np.clip(z, -1, 1)) / (np.pi / 2), ring, out=np.zeros_like(ring), where=ring > 0
+    )
     return [dataset["channels"][c] for c in kept], np.stack([x * scale, y * scale], axis=1), kept
 
 
@@ -120,9 +133,32 @@ def _head(ax, values, names, at):
     _outline(ax)
     largest = np.abs(values).max() or 1.0
     try:
-        ax.tricontourf(tri.Triangulation(*at.T), values / largest, levels=np.linspace(-1, 1, 21), cmap="RdBu_r", extend="neither")
+        ax.tricontourf(
+            tri.Triangulation(*at.T),
+            values / largest,
+            levels=np.linspace(-1, 1, 21),
+            cmap="RdBu_r",
+            extend="neither",
+        )
     except (RuntimeError, ValueError):
         pass  # electrodes on a line have no area between them
-    ax.scatter(*at.T, c=values / largest, cmap="RdBu_r", vmin=-1, vmax=1, s=12, edgecolors="k", linewidths=0.4, zorder=3)
+    ax.scatter(
+        *at.T,
+        c=values / largest,
+        cmap="RdBu_r",
+        vmin=-1,
+        vmax=1,
+        s=12,
+        edgecolors="k",
+        linewidths=0.4,
+        zorder=3,
+    )
     for strongest in np.argsort(-np.abs(values))[:3]:
-        ax.annotate(names[strongest], at[strongest], xytext=(0, 4), textcoords="offset points", ha="center", fontsize="x-small")
+        ax.annotate(
+            names[strongest],
+            at[strongest],
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="center",
+            fontsize="x-small",
+        )

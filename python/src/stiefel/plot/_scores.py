@@ -15,7 +15,9 @@ NAMED_DIFFERENCES = 16
 NAMED_SUBJECTS = 12
 
 
-def differences(study: Study, method: str | None = None, against: str | None = None, ax: Any = None) -> Any:
+def differences(
+    study: Study, method: str | None = None, against: str | None = None, ax: Any = None
+) -> Any:
     """The difference between two methods, person by person, largest first, with intervals.
 
     Parameters
@@ -23,14 +25,16 @@ def differences(study: Study, method: str | None = None, against: str | None = N
     study : DataFrame | path-like | dict
         A study: its scores, its folder, or the contents of its ``summary.json``.
     method, against : None | str, default=None
-        Two methods that the study compared, in any order; None takes those of the report's first sentence.
+        Two methods that the study compared, in any order; None takes those of the report's first
+        sentence.
     ax : None | matplotlib Axes, default=None
         Where to draw.
 
     Returns
     -------
     ax : matplotlib Axes
-        The drawing: a row per person if there are few people, a column if there are many. Thin lines are 95 % intervals of the person's own
+        The drawing: a row per person if there are few people, a column if there are many. Thin
+        lines are 95 % intervals of the person's own
         test trials; the band is the interval of the mean over people.
 
     Examples
@@ -47,7 +51,13 @@ def differences(study: Study, method: str | None = None, against: str | None = N
     """
     summary = summary_of(study)
     found, sign = comparison(summary, method, against)
-    people = sorted(((sign * p["difference"], _turned(p["interval"], sign), p["subject"]) for p in found["people"]), key=lambda p: -p[0])
+    people = sorted(
+        (
+            (sign * p["difference"], _turned(p["interval"], sign), p["subject"])
+            for p in found["people"]
+        ),
+        key=lambda p: -p[0],
+    )
     if not people:
         raise ValueError(f"no person has scores of both {found['method']} and {found['against']}.")
     ax = axes_of(ax)
@@ -68,7 +78,9 @@ def differences(study: Study, method: str | None = None, against: str | None = N
     line(mean, color="k", linewidth=1.6)
     if interval is not None:
         span(*interval, color="k", alpha=0.1, linewidth=0)
-    one, other = (found["method"], found["against"]) if sign > 0 else (found["against"], found["method"])
+    one, other = (
+        (found["method"], found["against"]) if sign > 0 else (found["against"], found["method"])
+    )
     told = f"balanced accuracy: {one} minus {other}"
     if rows:
         ax.set_yticks(at, [p[2] for p in people])
@@ -80,7 +92,8 @@ def differences(study: Study, method: str | None = None, against: str | None = N
 
 
 def folds(study: Study, ax: Any = None) -> Any:
-    """Balanced accuracy of every method on every fold and seed; a line joins the scores of the same fold.
+    """Balanced accuracy of every method on every fold and seed; a line joins the scores of the same
+    fold.
 
     Parameters
     ----------
@@ -92,7 +105,8 @@ def folds(study: Study, ax: Any = None) -> Any:
     Returns
     -------
     ax : matplotlib Axes
-        The drawing; mean and standard deviation are black. Folds and seeds share trials: they are described, not tested.
+        The drawing; mean and standard deviation are black. Folds and seeds share trials: they are
+        described, not tested.
 
     Examples
     --------
@@ -107,7 +121,13 @@ def folds(study: Study, ax: Any = None) -> Any:
     summary = summary_of(study)
     rows = summary["rows"]
     units = list(dict.fromkeys((u["fold"], u["seed"]) for row in rows for u in row["units"]))
-    series = {f"fold {f}, seed {s}": [_one(u["accuracy"] for u in row["units"] if (u["fold"], u["seed"]) == (f, s)) for row in rows] for f, s in units}
+    series = {
+        f"fold {f}, seed {s}": [
+            _one(u["accuracy"] for u in row["units"] if (u["fold"], u["seed"]) == (f, s))
+            for row in rows
+        ]
+        for f, s in units
+    }
     means = [(row["accuracy"]["mean"], row["accuracy"]["std"]) for row in rows]
     return _joined(axes_of(ax), summary, series, means)
 
@@ -125,7 +145,8 @@ def subjects(study: Study, ax: Any = None) -> Any:
     Returns
     -------
     ax : matplotlib Axes
-        The drawing: up to twelve subjects have a line each; more subjects are dots with their quartiles.
+        The drawing: up to twelve subjects have a line each; more subjects are dots with their
+        quartiles.
 
     Examples
     --------
@@ -144,8 +165,17 @@ def subjects(study: Study, ax: Any = None) -> Any:
     names = list(dict.fromkeys(name for of in scores for name in of))
     ax = axes_of(ax)
     if len(names) <= NAMED_SUBJECTS:
-        means = [(np.mean(list(of.values())), np.std(list(of.values()), ddof=min(1, len(of) - 1))) for of in scores]
-        return _joined(ax, summary, {name: [of.get(name, np.nan) for of in scores] for name in names}, means, legend=True)
+        means = [
+            (np.mean(list(of.values())), np.std(list(of.values()), ddof=min(1, len(of) - 1)))
+            for of in scores
+        ]
+        return _joined(
+            ax,
+            summary,
+            {name: [of.get(name, np.nan) for of in scores] for name in names},
+            means,
+            legend=True,
+        )
     for at, of in enumerate(scores):
         values = np.sort(list(of.values()))
         ax.scatter(values, at + _aside(values, 0.3), s=8, alpha=0.8)
@@ -191,7 +221,9 @@ def confusion(study: Study, method: str | None = None, ax: Any = None) -> Any:
     names = summary["dataset"]["classes"]
     ax = image_of(axes_of(ax), shares, names, names, "share of the true class", (0, 1))
     for (r, c), count in np.ndenumerate(counts):
-        ax.text(c, r, f"{count:.0f}", ha="center", va="center", color="k" if shares[r, c] > 0.5 else "w")
+        ax.text(
+            c, r, f"{count:.0f}", ha="center", va="center", color="k" if shares[r, c] > 0.5 else "w"
+        )
     ax.set(xlabel="decided", ylabel="true", title=row["method"])
     return ax
 
@@ -228,10 +260,13 @@ def _joined(ax, summary, series, means, legend=False):
 
 
 def _aside(values, room):
-    """How far sorted values are moved so that equal ones can be seen: alternately to either side within a group of the same hundredth."""
+    """How far sorted values are moved so that equal ones can be seen: alternately to either side
+    within a group of the same hundredth."""
     offsets = np.zeros(len(values))
     for same in np.unique(np.round(values, 2)):
         at = np.flatnonzero(np.round(values, 2) == same)
         order = np.arange(len(at))
-        offsets[at] = np.where(order % 2, 1, -1) * ((order + 1) // 2) * min(0.06, 2 * room / len(at))
+        offsets[at] = (
+            np.where(order % 2, 1, -1) * ((order + 1) // 2) * min(0.06, 2 * room / len(at))
+        )
     return offsets

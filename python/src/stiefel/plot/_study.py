@@ -1,4 +1,5 @@
-"""What a plot takes from a study: its summary, one of its methods, one of its comparisons, one of its folds."""
+"""What a plot takes from a study: its summary, one of its methods, one of its comparisons, one of
+its folds."""
 
 from __future__ import annotations
 
@@ -18,15 +19,21 @@ def summary_of(study):
         return study
     folder = getattr(study, "attrs", {}).get("folder", study)
     if not isinstance(folder, (str, PathLike)):
-        raise TypeError(f"a study is what stiefel.study returns, a folder of results, or the contents of its summary.json, got {type(study).__name__}.")
+        raise TypeError(
+            f"a study is what stiefel.study returns, a folder of results, or the contents of its summary.json, got {type(study).__name__}."
+        )
     path = Path(os.fspath(folder))
     path = path / "summary.json" if path.is_dir() else path
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(f"{path} is not there; give the folder of a study that has been run to its end.") from None
+        raise ValueError(
+            f"{path} is not there; give the folder of a study that has been run to its end."
+        ) from None
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: {error}; give the folder of a study that has been run to its end.") from error
+        raise ValueError(
+            f"{path}: {error}; give the folder of a study that has been run to its end."
+        ) from error
 
 
 def named(method, known, what):
@@ -36,14 +43,20 @@ def named(method, known, what):
     if method is None:
         return known[0]
     if method not in known:
-        raise ValueError(f"{method!r} is not a method of this study that {what}; these are: {', '.join(known)}.")
+        raise ValueError(
+            f"{method!r} is not a method of this study that {what}; these are: {', '.join(known)}."
+        )
     return method
 
 
 def row_of(summary, method):
     known = [row["method"] for row in summary["rows"]]
     headline = summary.get("headline")
-    name = named(headline["method"] if method is None and headline else method, known, "has a row in its table")
+    name = named(
+        headline["method"] if method is None and headline else method,
+        known,
+        "has a row in its table",
+    )
     return summary["rows"][known.index(name)]
 
 
@@ -55,7 +68,9 @@ def comparison(summary, method, against):
     if method is None:
         headline = summary.get("headline")
         if headline is None:
-            raise ValueError("the study has no comparison in its first sentence: say which with method and against.")
+            raise ValueError(
+                "the study has no comparison in its first sentence: say which with method and against."
+            )
         method, against = headline["method"], headline["against"]
     for found in made:
         if {found["method"], found["against"]} == {method, against}:

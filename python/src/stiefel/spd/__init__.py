@@ -1,8 +1,11 @@
 """Functions on stacks of symmetric positive definite matrices ``(..., n, n)``.
 
-Names and meaning are those of pyRiemann, if it has the function. All functions work in float32 and float64, let other threads run while
-they compute, and never change their arguments. If a matrix is not finite, not symmetric or not positive definite, they raise
-``ValueError`` with the position of the first such matrix; pyRiemann gives NaN. Arrays of complex numbers are taken as Hermitian matrices.
+Names and meaning are those of pyRiemann, if it has the function. All functions work in float32 and
+float64, let other threads run while
+they compute, and never change their arguments. If a matrix is not finite, not symmetric or not
+positive definite, they raise
+``ValueError`` with the position of the first such matrix; pyRiemann gives NaN. Arrays of complex
+numbers are taken as Hermitian matrices.
 
 Examples
 --------
@@ -42,7 +45,17 @@ from ._distance import (
     distance_wasserstein,
     pairwise_distance,
 )
-from ._function import ctranspose, ddexpm, ddlogm, expm, invsqrtm, logm, nearest_sym_pos_def, powm, sqrtm
+from ._function import (
+    ctranspose,
+    ddexpm,
+    ddlogm,
+    expm,
+    invsqrtm,
+    logm,
+    nearest_sym_pos_def,
+    powm,
+    sqrtm,
+)
 from ._geodesic import geodesic, geodesic_euclid, geodesic_logeuclid, geodesic_riemann
 from ._kernel import kernel, kernel_euclid, kernel_logeuclid, kernel_riemann
 from ._map import (
@@ -100,7 +113,12 @@ from ._tangent import (
     whiten,
 )
 from ._thompson import distance_thompson, geodesic_thompson, mean_thompson
-from ._wasserstein import exp_map_wasserstein, geodesic_wasserstein, log_map_wasserstein, mean_wasserstein
+from ._wasserstein import (
+    exp_map_wasserstein,
+    geodesic_wasserstein,
+    log_map_wasserstein,
+    mean_wasserstein,
+)
 
 __all__ = [
     "ctranspose",

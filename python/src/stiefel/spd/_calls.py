@@ -1,4 +1,5 @@
-"""How the functions of this package call the core: pairs, sets, searches, and the choice of a function by its name."""
+"""How the functions of this package call the core: pairs, sets, searches, and the choice of a
+function by its name."""
 
 import numbers
 import warnings
@@ -14,7 +15,9 @@ def choose(metric, known):
     if callable(metric):
         return metric
     if not isinstance(metric, str) or metric not in known:
-        raise ValueError(f"Unknown metric {metric!r}. Must be one of {', '.join(known)}, or a callable.")
+        raise ValueError(
+            f"Unknown metric {metric!r}. Must be one of {', '.join(known)}, or a callable."
+        )
     return known[metric]
 
 
@@ -84,12 +87,15 @@ def as_start(init, shape):
     start = np.asarray(init)
     if start.shape != shape:
         wanted = ",".join(map(str, shape))
-        raise ValueError(f"Init matrix does not have the good shape. Should be ({wanted}) but got {start.shape}.")
+        raise ValueError(
+            f"Init matrix does not have the good shape. Should be ({wanted}) but got {start.shape}."
+        )
     return start.astype(np.float64).ravel().tolist()
 
 
 def searched(x, name, tol, maxiter, init=None, sample_weight=None, parameter=0.0, scale=1.0):
-    """Means that are found step by step, one for each set; a warning tells where the tolerance was not met.
+    """Means that are found step by step, one for each set; a warning tells where the tolerance was
+    not met.
 
     ``scale`` is how many times the core's residual is that of the caller.
     """
@@ -97,7 +103,13 @@ def searched(x, name, tol, maxiter, init=None, sample_weight=None, parameter=0.0
     start = as_start(init, x.shape[-2:])
 
     def mean(part):
-        return told(_core.iterated_mean(part, name, float(parameter), weights, float(tol) * scale, int(maxiter), start), tol, scale)
+        return told(
+            _core.iterated_mean(
+                part, name, float(parameter), weights, float(tol) * scale, int(maxiter), start
+            ),
+            tol,
+            scale,
+        )
 
     return per_set(x, mean)
 
@@ -106,5 +118,8 @@ def told(found, tol, scale=1.0):
     """The mean; a warning where it did not converge."""
     mean, _, residual, converged = found
     if not converged:
-        warnings.warn(f"Convergence not reached: residual {residual / scale:.1e}, tolerance {tol:.1e}", stacklevel=6)
+        warnings.warn(
+            f"Convergence not reached: residual {residual / scale:.1e}, tolerance {tol:.1e}",
+            stacklevel=6,
+        )
     return mean[0]

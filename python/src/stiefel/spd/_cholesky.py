@@ -1,6 +1,7 @@
 """The Cholesky and the log-Cholesky metric.
 
-With ``X = L Lᵀ``, ``L`` lower triangular with a positive diagonal, the Cholesky metric is the Euclidean one of ``φ(X) = L``; the log-Cholesky metric is that of
+With ``X = L Lᵀ``, ``L`` lower triangular with a positive diagonal, the Cholesky metric is the
+Euclidean one of ``φ(X) = L``; the log-Cholesky metric is that of
 ``φ(X) = ⌊L⌋ + log D(L)``, the part below the diagonal and the logarithm of the diagonal.
 """
 
@@ -34,7 +35,8 @@ def distance_chol(A, B, squared=False):
 
     References
     ----------
-    .. [1] I.L. Dryden, A. Koloydenko, D. Zhou. Non-Euclidean statistics for covariance matrices, with applications to diffusion tensor imaging.
+    .. [1] I.L. Dryden, A. Koloydenko, D. Zhou. Non-Euclidean statistics for covariance matrices,
+           with applications to diffusion tensor imaging.
        The Annals of Applied Statistics, 2009.
 
     Examples
@@ -69,7 +71,8 @@ def distance_logchol(A, B, squared=False):
 
     References
     ----------
-    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. SIAM J. Matrix Anal. Appl., 2019.
+    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky
+           decomposition. SIAM J. Matrix Anal. Appl., 2019.
 
     Examples
     --------
@@ -106,7 +109,8 @@ def mean_chol(X, sample_weight=None, **kwargs):
 
     References
     ----------
-    .. [1] I.L. Dryden, A. Koloydenko, D. Zhou. Non-Euclidean statistics for covariance matrices, with applications to diffusion tensor imaging.
+    .. [1] I.L. Dryden, A. Koloydenko, D. Zhou. Non-Euclidean statistics for covariance matrices,
+           with applications to diffusion tensor imaging.
        The Annals of Applied Statistics, 2009.
 
     Examples
@@ -145,7 +149,8 @@ def mean_logchol(X, sample_weight=None, **kwargs):
 
     References
     ----------
-    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. SIAM J. Matrix Anal. Appl., 2019.
+    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky
+           decomposition. SIAM J. Matrix Anal. Appl., 2019.
 
     Examples
     --------
@@ -181,7 +186,8 @@ def geodesic_chol(A, B, alpha=0.5):
 
     References
     ----------
-    .. [1] I.L. Dryden, A. Koloydenko, D. Zhou. Non-Euclidean statistics for covariance matrices, with applications to diffusion tensor imaging.
+    .. [1] I.L. Dryden, A. Koloydenko, D. Zhou. Non-Euclidean statistics for covariance matrices,
+           with applications to diffusion tensor imaging.
        The Annals of Applied Statistics, 2009.
 
     Examples
@@ -216,7 +222,8 @@ def geodesic_logchol(A, B, alpha=0.5):
 
     References
     ----------
-    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. SIAM J. Matrix Anal. Appl., 2019.
+    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky
+           decomposition. SIAM J. Matrix Anal. Appl., 2019.
 
     Examples
     --------
@@ -230,7 +237,8 @@ def geodesic_logchol(A, B, alpha=0.5):
 
 @hermitian("matrix")
 def log_map_logchol(X, Cref, **kwargs):
-    """Log-Cholesky logarithmic map ``L Tᵀ + T Lᵀ``, ``T = ⌊K − L⌋ + D(L) log(D(K)/D(L))``, ``X = K Kᵀ``, ``Cref = L Lᵀ``.
+    """Log-Cholesky logarithmic map ``L Tᵀ + T Lᵀ``, ``T = ⌊K − L⌋ + D(L) log(D(K)/D(L))``,
+    ``X = K Kᵀ``, ``Cref = L Lᵀ``.
 
     Parameters
     ----------
@@ -252,7 +260,8 @@ def log_map_logchol(X, Cref, **kwargs):
 
     References
     ----------
-    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. SIAM J. Matrix Anal. Appl., 2019.
+    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky
+           decomposition. SIAM J. Matrix Anal. Appl., 2019.
 
     Examples
     --------
@@ -266,7 +275,8 @@ def log_map_logchol(X, Cref, **kwargs):
 
 @hermitian("matrix")
 def exp_map_logchol(X, Cref, **kwargs):
-    """Log-Cholesky exponential map ``K Kᵀ``, ``K = ⌊L + T⌋ + D(L) exp(D(T)/D(L))``, ``T = L (L⁻¹ X L⁻ᵀ)_½``, ``Cref = L Lᵀ``.
+    """Log-Cholesky exponential map ``K Kᵀ``, ``K = ⌊L + T⌋ + D(L) exp(D(T)/D(L))``,
+    ``T = L (L⁻¹ X L⁻ᵀ)_½``, ``Cref = L Lᵀ``.
 
     ``(·)_½`` is the lower triangle with half the diagonal.
 
@@ -290,7 +300,8 @@ def exp_map_logchol(X, Cref, **kwargs):
 
     References
     ----------
-    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. SIAM J. Matrix Anal. Appl., 2019.
+    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky
+           decomposition. SIAM J. Matrix Anal. Appl., 2019.
 
     Examples
     --------
@@ -304,7 +315,8 @@ def exp_map_logchol(X, Cref, **kwargs):
 
 @hermitian("doubled")
 def innerproduct_logchol(X, Y, Cref):
-    """Log-Cholesky inner product ``⟨Dφ[X], Dφ[Y]⟩`` of tangent vectors at Cref, ``φ(C) = ⌊L⌋ + log D(L)``, ``C = L Lᵀ``.
+    """Log-Cholesky inner product ``⟨Dφ[X], Dφ[Y]⟩`` of tangent vectors at Cref,
+    ``φ(C) = ⌊L⌋ + log D(L)``, ``C = L Lᵀ``.
 
     Parameters
     ----------
@@ -326,7 +338,8 @@ def innerproduct_logchol(X, Y, Cref):
 
     References
     ----------
-    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. SIAM J. Matrix Anal. Appl., 2019.
+    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky
+           decomposition. SIAM J. Matrix Anal. Appl., 2019.
 
     Examples
     --------
@@ -343,7 +356,8 @@ def innerproduct_logchol(X, Y, Cref):
 
 @hermitian("matrix")
 def transport_logchol(X, A, B):
-    """Log-Cholesky parallel transport ``Dφ(B)⁻¹[Dφ(A)[X]]`` of tangent matrices from A to B, ``φ(C) = ⌊L⌋ + log D(L)``, ``C = L Lᵀ``.
+    """Log-Cholesky parallel transport ``Dφ(B)⁻¹[Dφ(A)[X]]`` of tangent matrices from A to B,
+    ``φ(C) = ⌊L⌋ + log D(L)``, ``C = L Lᵀ``.
 
     Parameters
     ----------
@@ -363,7 +377,8 @@ def transport_logchol(X, A, B):
 
     References
     ----------
-    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky decomposition. SIAM J. Matrix Anal. Appl., 2019.
+    .. [1] Z. Lin. Riemannian geometry of symmetric positive definite matrices via Cholesky
+           decomposition. SIAM J. Matrix Anal. Appl., 2019.
 
     Examples
     --------

@@ -199,7 +199,8 @@ def nearest_sym_pos_def(X, reg=1e-6):
     X : ndarray, shape (..., n, n)
         Square matrices.
     reg : float, default=1e-6
-        If the smallest eigenvalue is then less than ``reg`` times the largest, ``reg`` is added to all eigenvalues.
+        If the smallest eigenvalue is then less than ``reg`` times the largest, ``reg`` is added to
+        all eigenvalues.
 
     Returns
     -------
@@ -212,7 +213,8 @@ def nearest_sym_pos_def(X, reg=1e-6):
 
     References
     ----------
-    .. [1] N.J. Higham. Computing a nearest symmetric positive semidefinite matrix. Linear Algebra and its Applications, 1988.
+    .. [1] N.J. Higham. Computing a nearest symmetric positive semidefinite matrix. Linear Algebra
+           and its Applications, 1988.
 
     Examples
     --------

@@ -46,7 +46,9 @@ def geodesic_riemann(A, B, alpha=0.5):
     if isinstance(alpha, float):
         return unstack(_core.geodesic(a, b, alpha), lead)[()]
     tangent = unstack(_core.log_map(a, b), lead) * alpha.astype(a.dtype)
-    return unstack(_core.exp_map(a, np.ascontiguousarray(tangent).reshape((-1, *a.shape[1:]))), lead)
+    return unstack(
+        _core.exp_map(a, np.ascontiguousarray(tangent).reshape((-1, *a.shape[1:]))), lead
+    )
 
 
 @hermitian("matrix")
@@ -128,7 +130,8 @@ def geodesic(A, B, alpha, metric="riemann"):
     alpha : float or ndarray, shape (...,)
         Position: A at 0, B at 1.
     metric : str | callable, default="riemann"
-        "chol", "euclid", "logchol", "logeuclid", "riemann", "thompson", "wasserstein", or a function of ``(A, B, alpha)``.
+        "chol", "euclid", "logchol", "logeuclid", "riemann", "thompson", "wasserstein", or a
+        function of ``(A, B, alpha)``.
 
     Returns
     -------

@@ -1,7 +1,9 @@
 """Hermitian matrices through symmetric ones of twice the size.
 
-``A + iB`` becomes the matrix of the blocks ``[[a, −b], [b, a]]`` of its entries. The map keeps sums, products, inverses and eigenvalues (each twice), and takes
-factors of Cholesky to factors of Cholesky: every function of symmetric matrices here is then one of Hermitian matrices, exactly.
+``A + iB`` becomes the matrix of the blocks ``[[a, −b], [b, a]]`` of its entries. The map keeps
+sums, products, inverses and eigenvalues (each twice), and takes
+factors of Cholesky to factors of Cholesky: every function of symmetric matrices here is then one of
+Hermitian matrices, exactly.
 """
 
 import functools
@@ -30,7 +32,8 @@ def _is_matrix(value):
 
 
 def _any_complex(values):
-    """Whether one is a complex matrix. A loop, and the letter of the type: this is asked before every call."""
+    """Whether one is a complex matrix. A loop, and the letter of the type: this is asked before
+    every call."""
     for value in values:
         if isinstance(value, np.ndarray) and value.dtype.kind == "c" and value.ndim >= 2:
             return True
@@ -47,7 +50,8 @@ def hermitian(gives):
     Parameters
     ----------
     gives : {"matrix", "length", "divergence", "doubled", "same"}
-        What the function gives: a matrix; a distance whose square is a sum over eigenvalues or entries; a divergence, or another number, that is such a sum;
+        What the function gives: a matrix; a distance whose square is a sum over eigenvalues or
+        entries; a divergence, or another number, that is such a sum;
         or a number that stays.
 
     Returns
@@ -63,7 +67,10 @@ def hermitian(gives):
         def either(*args, **kwargs):
             if not (_any_complex(args) or (kwargs and _any_complex(kwargs.values()))):
                 return function(*args, **kwargs)
-            found = function(*(embed(x) if _is_matrix(x) else x for x in args), **{k: embed(x) if _is_matrix(x) else x for k, x in kwargs.items()})
+            found = function(
+                *(embed(x) if _is_matrix(x) else x for x in args),
+                **{k: embed(x) if _is_matrix(x) else x for k, x in kwargs.items()},
+            )
             if gives == "matrix":
                 return extract(found)
             squared = signature.bind(*args, **kwargs).arguments.get("squared", False)

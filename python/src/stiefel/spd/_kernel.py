@@ -10,16 +10,25 @@ from ._tangent import tangent_space, upper
 
 
 def _gram(X, Y, Cref, reg, vectors):
-    """``K_ij = ⟨x_i, y_j⟩`` of the vectors of both stacks; within one stack ``reg`` is added to the diagonal."""
+    """``K_ij = ⟨x_i, y_j⟩`` of the vectors of both stacks; within one stack ``reg`` is added to the
+    diagonal."""
     x = np.asarray(X)
     y = x if Y is None else np.asarray(Y)
     if x.ndim != 3 or y.ndim != 3 or x.shape[1:] != y.shape[1:]:
-        raise ValueError(f"X and Y must be stacks of matrices of one size, found shapes {x.shape} and {y.shape}.")
+        raise ValueError(
+            f"X and Y must be stacks of matrices of one size, found shapes {x.shape} and {y.shape}."
+        )
     if Cref is not None and np.shape(Cref) != x.shape[1:]:
-        raise ValueError(f"Dimension of Cref must match dimension of matrices in X. Expected {x.shape[1:]}, got {np.shape(Cref)}.")
+        raise ValueError(
+            f"Dimension of Cref must match dimension of matrices in X. Expected {x.shape[1:]}, got {np.shape(Cref)}."
+        )
     left = vectors(x)
     right = left if y is x else vectors(y)
-    k = (left.conj() @ right.T).real if np.iscomplexobj(left) or np.iscomplexobj(right) else left @ right.T
+    k = (
+        (left.conj() @ right.T).real
+        if np.iscomplexobj(left) or np.iscomplexobj(right)
+        else left @ right.T
+    )
     if Y is None:
         k[np.diag_indices_from(k)] += reg
     return k
@@ -50,7 +59,8 @@ def kernel_euclid(X, Y=None, *, Cref=None, reg=1e-10):
 
     References
     ----------
-    .. [1] A. Barachant, S. Bonnet, M. Congedo, C. Jutten. Classification of covariance matrices using a Riemannian-based kernel for BCI applications.
+    .. [1] A. Barachant, S. Bonnet, M. Congedo, C. Jutten. Classification of covariance matrices
+           using a Riemannian-based kernel for BCI applications.
        Neurocomputing, 2013.
 
     Examples
@@ -94,7 +104,8 @@ def kernel_logeuclid(X, Y=None, *, Cref=None, reg=1e-10):
 
     References
     ----------
-    .. [1] A. Barachant, S. Bonnet, M. Congedo, C. Jutten. Classification of covariance matrices using a Riemannian-based kernel for BCI applications.
+    .. [1] A. Barachant, S. Bonnet, M. Congedo, C. Jutten. Classification of covariance matrices
+           using a Riemannian-based kernel for BCI applications.
        Neurocomputing, 2013.
 
     Examples
@@ -109,7 +120,8 @@ def kernel_logeuclid(X, Y=None, *, Cref=None, reg=1e-10):
 
 
 def kernel_riemann(X, Y=None, *, Cref=None, reg=1e-10):
-    """Affine-invariant kernel ``tr(log(Cref^{-1/2} X_i Cref^{-1/2}) log(Cref^{-1/2} Y_j Cref^{-1/2}))``.
+    """Affine-invariant kernel
+    ``tr(log(Cref^{-1/2} X_i Cref^{-1/2}) log(Cref^{-1/2} Y_j Cref^{-1/2}))``.
 
     Parameters
     ----------
@@ -133,7 +145,8 @@ def kernel_riemann(X, Y=None, *, Cref=None, reg=1e-10):
 
     References
     ----------
-    .. [1] A. Barachant, S. Bonnet, M. Congedo, C. Jutten. Classification of covariance matrices using a Riemannian-based kernel for BCI applications.
+    .. [1] A. Barachant, S. Bonnet, M. Congedo, C. Jutten. Classification of covariance matrices
+           using a Riemannian-based kernel for BCI applications.
        Neurocomputing, 2013.
 
     Examples
@@ -179,7 +192,8 @@ def kernel(X, Y=None, *, Cref=None, metric="riemann", reg=1e-10):
 
     References
     ----------
-    .. [1] A. Barachant, S. Bonnet, M. Congedo, C. Jutten. Classification of covariance matrices using a Riemannian-based kernel for BCI applications.
+    .. [1] A. Barachant, S. Bonnet, M. Congedo, C. Jutten. Classification of covariance matrices
+           using a Riemannian-based kernel for BCI applications.
        Neurocomputing, 2013.
 
     Examples

@@ -19,7 +19,8 @@ def log_map_riemann(X, Cref, *, C12=False):
     Cref : ndarray, shape (n, n)
         The foot point.
     C12 : bool, default=False
-        False: ``log(Cref^{-1/2} X Cref^{-1/2})``; True: the same between two factors ``Cref^{1/2}``, the full logarithmic map.
+        False: ``log(Cref^{-1/2} X Cref^{-1/2})``; True: the same between two factors
+        ``Cref^{1/2}``, the full logarithmic map.
 
     Returns
     -------
@@ -50,7 +51,8 @@ def exp_map_riemann(X, Cref, *, Cm12=False):
     Cref : ndarray, shape (n, n)
         The foot point.
     Cm12 : bool, default=False
-        False: ``Cref^{1/2} exp(X) Cref^{1/2}``; True: the full exponential map, with X between two factors ``Cref^{-1/2}``.
+        False: ``Cref^{1/2} exp(X) Cref^{1/2}``; True: the full exponential map, with X between two
+        factors ``Cref^{-1/2}``.
 
     Returns
     -------
@@ -146,7 +148,8 @@ def log_map_logeuclid(X, Cref, **kwargs):
 
     References
     ----------
-    .. [1] V. Arsigny, P. Fillard, X. Pennec, N. Ayache. Geometric means in a novel vector space structure on symmetric
+    .. [1] V. Arsigny, P. Fillard, X. Pennec, N. Ayache. Geometric means in a novel vector space
+           structure on symmetric
        positive-definite matrices. SIAM J. Matrix Anal. Appl., 2007.
 
     Examples

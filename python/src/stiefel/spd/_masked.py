@@ -9,14 +9,16 @@ from ._hermitian import embed, extract
 
 
 def maskedmean_riemann(X, masks, *, tol=10e-9, maxiter=100, init=None, sample_weight=None):
-    """Fréchet mean of the known parts of matrices: the minimiser of ``Σ w_i d²(P_iᵀ M P_i, P_iᵀ X_i P_i)``.
+    """Fréchet mean of the known parts of matrices: the minimiser of
+    ``Σ w_i d²(P_iᵀ M P_i, P_iᵀ X_i P_i)``.
 
     Parameters
     ----------
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices; what the masks leave out is not read, but must be finite.
     masks : list of m ndarray of shape (n, n_i)
-        Masks ``P_i`` with orthonormal columns. To select known channels, take their columns of the identity.
+        Masks ``P_i`` with orthonormal columns. To select known channels, take their columns of the
+        identity.
     tol : float, default=10e-9
         Stop when the norm of the gradient is at most this.
     maxiter : int, default=100
@@ -37,12 +39,15 @@ def maskedmean_riemann(X, masks, *, tol=10e-9, maxiter=100, init=None, sample_we
 
     Notes
     -----
-    The gradient is that of the sum above. pyRiemann follows another direction, ``Σ w_i P_i V_i P_iᵀ`` with ``V_i`` the logarithms of the known parts. Unless all is
-    known, this direction vanishes at another point, and the result of pyRiemann is not a minimum of the sum.
+    The gradient is that of the sum above. pyRiemann follows another direction,
+    ``Σ w_i P_i V_i P_iᵀ`` with ``V_i`` the logarithms of the known parts. Unless all is
+    known, this direction vanishes at another point, and the result of pyRiemann is not a minimum of
+    the sum.
 
     References
     ----------
-    .. [1] F. Yger, S. Chevallier, Q. Barthélemy, S. Sra. Geodesically-convex optimization for averaging partially observed covariance matrices.
+    .. [1] F. Yger, S. Chevallier, Q. Barthélemy, S. Sra. Geodesically-convex optimization for
+           averaging partially observed covariance matrices.
        ACML, 2020.
 
     Examples
@@ -57,7 +62,11 @@ def maskedmean_riemann(X, masks, *, tol=10e-9, maxiter=100, init=None, sample_we
     if np.iscomplexobj(X) or np.iscomplexobj(init) or any(map(np.iscomplexobj, masks)):
         start = None if init is None else embed(init)
         real = [embed(mask) for mask in masks]
-        return extract(maskedmean_riemann(embed(X), real, tol=tol, maxiter=maxiter, init=start, sample_weight=sample_weight))
+        return extract(
+            maskedmean_riemann(
+                embed(X), real, tol=tol, maxiter=maxiter, init=start, sample_weight=sample_weight
+            )
+        )
     x = sets(X)
     n = x.shape[-1]
     rows = []
@@ -67,7 +76,12 @@ def maskedmean_riemann(X, masks, *, tol=10e-9, maxiter=100, init=None, sample_we
             raise ValueError(f"Mask {i} must have shape ({n}, k), found {mask.shape}.")
         rows.append((mask.shape[1], mask.ravel().tolist()))
     weights, start = as_weights(sample_weight, x.shape[-3]), as_start(init, (n, n))
-    return per_set(x, lambda part: told(_core.masked_mean(part, rows, weights, float(tol), int(maxiter), start), tol))
+    return per_set(
+        x,
+        lambda part: told(
+            _core.masked_mean(part, rows, weights, float(tol), int(maxiter), start), tol
+        ),
+    )
 
 
 def _known(x, i):
@@ -75,7 +89,9 @@ def _known(x, i):
     missing = np.isnan(x)
     rows, columns = missing.all(axis=1), missing.all(axis=0)
     if not np.array_equal(rows, columns):
-        raise ValueError(f"NaN values of matrix {i} are not symmetric: whole rows and the columns of the same channels must be missing.")
+        raise ValueError(
+            f"NaN values of matrix {i} are not symmetric: whole rows and the columns of the same channels must be missing."
+        )
     known = ~rows
     if missing[np.ix_(known, known)].any():
         raise ValueError(f"NaN values of matrix {i} must fill rows and columns.")
@@ -111,7 +127,8 @@ def nanmean_riemann(X, tol=10e-9, maxiter=100, init=None, sample_weight=None):
 
     References
     ----------
-    .. [1] F. Yger, S. Chevallier, Q. Barthélemy, S. Sra. Geodesically-convex optimization for averaging partially observed covariance matrices.
+    .. [1] F. Yger, S. Chevallier, Q. Barthélemy, S. Sra. Geodesically-convex optimization for
+           averaging partially observed covariance matrices.
        ACML, 2020.
 
     Examples
@@ -144,4 +161,11 @@ def _nanmean(x, tol, maxiter, init, sample_weight):
             # Entries averaged over different matrices need not make an SPD one; the diagonal does.
             init = np.diag(np.diag(init).real).astype(init.dtype)
     masks = [np.eye(n)[:, channels] for channels in known]
-    return maskedmean_riemann(np.where(np.isnan(x), 0, x), masks, tol=tol, maxiter=maxiter, init=init, sample_weight=sample_weight)
+    return maskedmean_riemann(
+        np.where(np.isnan(x), 0, x),
+        masks,
+        tol=tol,
+        maxiter=maxiter,
+        init=init,
+        sample_weight=sample_weight,
+    )

@@ -167,7 +167,8 @@ def mean_riemann(X, *, tol=10e-9, maxiter=50, init=None, sample_weight=None):
     X : ndarray, shape (..., m, n, n)
         Sets of SPD matrices.
     tol : float, default=10e-9
-        Stop when the norm of the gradient ``‖Σ w_i log(M^{-1/2} X_i M^{-1/2})‖_F`` is at most this. In float32, stop when it
+        Stop when the norm of the gradient ``‖Σ w_i log(M^{-1/2} X_i M^{-1/2})‖_F`` is at most this.
+        In float32, stop when it
         is at most what that precision can tell from zero.
     maxiter : int, default=50
         Maximum number of evaluations of the gradient.
@@ -183,7 +184,8 @@ def mean_riemann(X, *, tol=10e-9, maxiter=50, init=None, sample_weight=None):
 
     References
     ----------
-    .. [1] M. Moakher. A differential geometric approach to the geometric mean of symmetric positive-definite matrices.
+    .. [1] M. Moakher. A differential geometric approach to the geometric mean of symmetric
+           positive-definite matrices.
        SIAM J. Matrix Anal. Appl., 2005.
 
     Examples
@@ -200,7 +202,8 @@ def mean_riemann(X, *, tol=10e-9, maxiter=50, init=None, sample_weight=None):
 
 @hermitian("matrix")
 def mean_power(X, p, *, sample_weight=None, zeta=10e-10, maxiter=100, init=None):
-    """Power mean: the solution of ``M = Σ w_i M #_p X_i``, with ``#_p`` the affine-invariant geodesic at p.
+    """Power mean: the solution of ``M = Σ w_i M #_p X_i``, with ``#_p`` the affine-invariant
+    geodesic at p.
 
     Parameters
     ----------
@@ -228,8 +231,10 @@ def mean_power(X, p, *, sample_weight=None, zeta=10e-10, maxiter=100, init=None)
 
     References
     ----------
-    .. [1] Y. Lim, M. Pálfia. Matrix power means and the Karcher mean. Journal of Functional Analysis, 2012.
-    .. [2] M. Congedo, A. Barachant, E. Kharati Koopaei. Fixed point algorithms for estimating power means of positive definite matrices.
+    .. [1] Y. Lim, M. Pálfia. Matrix power means and the Karcher mean. Journal of Functional
+           Analysis, 2012.
+    .. [2] M. Congedo, A. Barachant, E. Kharati Koopaei. Fixed point algorithms for estimating power
+           means of positive definite matrices.
        IEEE Trans. Signal Process., 2017.
 
     Examples
@@ -278,7 +283,8 @@ def mean_logdet(X, *, tol=10e-5, maxiter=50, init=None, sample_weight=None):
 
     References
     ----------
-    .. [1] Z. Chebbi, M. Moakher. Means of Hermitian positive-definite matrices based on the log-determinant α-divergence function.
+    .. [1] Z. Chebbi, M. Moakher. Means of Hermitian positive-definite matrices based on the
+           log-determinant α-divergence function.
        Linear Algebra and its Applications, 2012.
 
     Examples
@@ -292,7 +298,8 @@ def mean_logdet(X, *, tol=10e-5, maxiter=50, init=None, sample_weight=None):
 
 
 def mean_kullback_sym(X, sample_weight=None, **kwargs):
-    """Mean of the symmetrised Kullback–Leibler divergence: the middle of the geodesic from the arithmetic to the harmonic mean.
+    """Mean of the symmetrised Kullback–Leibler divergence: the middle of the geodesic from the
+    arithmetic to the harmonic mean.
 
     Parameters
     ----------
@@ -314,7 +321,8 @@ def mean_kullback_sym(X, sample_weight=None, **kwargs):
 
     References
     ----------
-    .. [1] M. Moakher, P.G. Batchelor. Symmetric positive-definite matrices: from geometry to applications and visualization.
+    .. [1] M. Moakher, P.G. Batchelor. Symmetric positive-definite matrices: from geometry to
+           applications and visualization.
        In: Visualization and Processing of Tensor Fields, Springer, 2006.
 
     Examples
@@ -358,8 +366,10 @@ def gmean(X, *args, metric="riemann", sample_weight=None, **kwargs):
     *args, **kwargs : object
         Options of the mean.
     metric : str | callable, default="riemann"
-        "ale", "alm", "bmp", "cheap", "chol", "euclid", "harmonic", "kullback_sym", "logchol", "logdet", "logeuclid", "power" and
-        "poweuclid" (with their exponent, ``p=...``), "riemann", "thompson", "wasserstein", or a function of ``(X, sample_weight=...)``.
+        "ale", "alm", "bmp", "cheap", "chol", "euclid", "harmonic", "kullback_sym", "logchol",
+        "logdet", "logeuclid", "power" and
+        "poweuclid" (with their exponent, ``p=...``), "riemann", "thompson", "wasserstein", or a
+        function of ``(X, sample_weight=...)``.
     sample_weight : None | ndarray, shape (m,), default=None
         Weights; None for equal ones.
 

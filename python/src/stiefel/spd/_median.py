@@ -49,7 +49,8 @@ def median_euclid(X, *, tol=10e-6, maxiter=50, init=None, weights=None):
 
 @hermitian("matrix")
 def median_riemann(X, *, tol=10e-6, maxiter=50, init=None, weights=None, step_size=1):
-    """Median of the affine-invariant distance, the minimiser of ``Σ w_i ‖log(M^{-1/2} X_i M^{-1/2})‖_F``.
+    """Median of the affine-invariant distance, the minimiser of
+    ``Σ w_i ‖log(M^{-1/2} X_i M^{-1/2})‖_F``.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ def median_riemann(X, *, tol=10e-6, maxiter=50, init=None, weights=None, step_si
 
     References
     ----------
-    .. [1] P.T. Fletcher, S. Venkatasubramanian, S. Joshi. The geometric median on Riemannian manifolds with application to robust atlas
+    .. [1] P.T. Fletcher, S. Venkatasubramanian, S. Joshi. The geometric median on Riemannian
+           manifolds with application to robust atlas
        estimation. NeuroImage, 2009.
 
     Examples

@@ -1,10 +1,12 @@
-"""Questions about matrices, each answered by one bool for a whole stack. Two numbers count as equal if NumPy's ``isclose`` says so."""
+"""Questions about matrices, each answered by one bool for a whole stack. Two numbers count as equal
+if NumPy's ``isclose`` says so."""
 
 import numpy as np
 
 
 def _eigenvalues(x):
-    """Real parts of the eigenvalues of any square matrices; those of Hermitian ones by the better way."""
+    """Real parts of the eigenvalues of any square matrices; those of Hermitian ones by the better
+    way."""
     return np.linalg.eigvalsh(x) if is_hermitian(x) else np.linalg.eigvals(x).real
 
 

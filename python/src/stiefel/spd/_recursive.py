@@ -1,4 +1,5 @@
-"""Means that are close to the Fréchet mean: by recursion, and in the basis of an approximate joint diagonaliser."""
+"""Means that are close to the Fréchet mean: by recursion, and in the basis of an approximate joint
+diagonaliser."""
 
 import numpy as np
 
@@ -7,7 +8,8 @@ from ._hermitian import hermitian
 
 
 def mean_ale(X, *, tol=10e-7, maxiter=50, init=None, sample_weight=None):
-    """Log-Euclidean mean in the basis of an approximate joint diagonaliser B: ``B⁻¹ exp(Σ w_i log(B X_i Bᵀ)) B⁻ᵀ``.
+    """Log-Euclidean mean in the basis of an approximate joint diagonaliser B:
+    ``B⁻¹ exp(Σ w_i log(B X_i Bᵀ)) B⁻ᵀ``.
 
     The rows of B are scaled until the exponential has ones on its diagonal.
 
@@ -31,7 +33,8 @@ def mean_ale(X, *, tol=10e-7, maxiter=50, init=None, sample_weight=None):
 
     Notes
     -----
-    Complex matrices are refused. Hermitian matrices are computed here as symmetric ones of twice the size, and the joint diagonaliser of those does not
+    Complex matrices are refused. Hermitian matrices are computed here as symmetric ones of twice
+    the size, and the joint diagonaliser of those does not
     stand for a complex one.
 
     See Also
@@ -40,9 +43,11 @@ def mean_ale(X, *, tol=10e-7, maxiter=50, init=None, sample_weight=None):
 
     References
     ----------
-    .. [1] M. Congedo, B. Afsari, A. Barachant, M. Moakher. Approximate joint diagonalization and geometric mean of symmetric positive definite
+    .. [1] M. Congedo, B. Afsari, A. Barachant, M. Moakher. Approximate joint diagonalization and
+           geometric mean of symmetric positive definite
        matrices. PLOS ONE, 2015.
-    .. [2] D.-T. Pham. Joint approximate diagonalization of positive definite Hermitian matrices. SIAM J. Matrix Anal. Appl., 2001.
+    .. [2] D.-T. Pham. Joint approximate diagonalization of positive definite Hermitian matrices.
+           SIAM J. Matrix Anal. Appl., 2001.
 
     Examples
     --------
@@ -52,13 +57,16 @@ def mean_ale(X, *, tol=10e-7, maxiter=50, init=None, sample_weight=None):
     [[2.0]]
     """
     if np.iscomplexobj(X):
-        raise ValueError("Complex data not supported: mean_ale has no joint diagonaliser of Hermitian matrices; take mean_riemann.")
+        raise ValueError(
+            "Complex data not supported: mean_ale has no joint diagonaliser of Hermitian matrices; take mean_riemann."
+        )
     return searched(sets(X), "ale", tol, maxiter, init, sample_weight)
 
 
 @hermitian("matrix")
 def mean_alm(X, *, tol=10e-15, maxiter=100, sample_weight=None, **kwargs):
-    """Geometric mean of Ando, Li and Mathias: every matrix is replaced by the mean of the others until all are equal.
+    """Geometric mean of Ando, Li and Mathias: every matrix is replaced by the mean of the others
+    until all are equal.
 
     Parameters
     ----------
@@ -80,7 +88,8 @@ def mean_alm(X, *, tol=10e-15, maxiter=100, sample_weight=None, **kwargs):
 
     Notes
     -----
-    The time grows like the factorial of the number of matrices, with about fifty steps for each. Five matrices take seconds, seven take hours.
+    The time grows like the factorial of the number of matrices, with about fifty steps for each.
+    Five matrices take seconds, seven take hours.
 
     See Also
     --------
@@ -88,7 +97,8 @@ def mean_alm(X, *, tol=10e-15, maxiter=100, sample_weight=None, **kwargs):
 
     References
     ----------
-    .. [1] T. Ando, C.-K. Li, R. Mathias. Geometric means. Linear Algebra and its Applications, 2004.
+    .. [1] T. Ando, C.-K. Li, R. Mathias. Geometric means. Linear Algebra and its Applications,
+           2004.
 
     Examples
     --------
@@ -102,7 +112,8 @@ def mean_alm(X, *, tol=10e-15, maxiter=100, sample_weight=None, **kwargs):
 
 @hermitian("matrix")
 def mean_bmp(X, *, tol=10e-8, maxiter=50, sample_weight=None):
-    """Geometric mean of Bini, Meini and Poloni: every matrix goes ``(m − 1)/m`` of the way to the mean of the others until all are equal.
+    """Geometric mean of Bini, Meini and Poloni: every matrix goes ``(m − 1)/m`` of the way to the
+    mean of the others until all are equal.
 
     Parameters
     ----------
@@ -130,7 +141,8 @@ def mean_bmp(X, *, tol=10e-8, maxiter=50, sample_weight=None):
 
     References
     ----------
-    .. [1] D.A. Bini, B. Meini, F. Poloni. An effective matrix geometric mean satisfying the Ando–Li–Mathias properties. Mathematics of
+    .. [1] D.A. Bini, B. Meini, F. Poloni. An effective matrix geometric mean satisfying the
+           Ando–Li–Mathias properties. Mathematics of
        Computation, 2010.
 
     Examples
@@ -145,7 +157,8 @@ def mean_bmp(X, *, tol=10e-8, maxiter=50, sample_weight=None):
 
 @hermitian("matrix")
 def mean_cheap(X, *, tol=10e-8, maxiter=50, sample_weight=None):
-    """Cheap geometric mean: every matrix is replaced by ``exp_{X_h}(Σ_j log_{X_h}(X_j)/m)`` until all are equal.
+    """Cheap geometric mean: every matrix is replaced by ``exp_{X_h}(Σ_j log_{X_h}(X_j)/m)`` until
+    all are equal.
 
     Parameters
     ----------
@@ -169,7 +182,8 @@ def mean_cheap(X, *, tol=10e-8, maxiter=50, sample_weight=None):
 
     References
     ----------
-    .. [1] D.A. Bini, B. Iannazzo. A note on computing matrix geometric means. Advances in Computational Mathematics, 2011.
+    .. [1] D.A. Bini, B. Iannazzo. A note on computing matrix geometric means. Advances in
+           Computational Mathematics, 2011.
 
     Examples
     --------

@@ -12,7 +12,8 @@ from ._map import exp_map, exp_map_riemann, log_map
 
 
 def upper(X):
-    """Upper triangles as vectors, row by row, off-diagonals times √2: an isometry of symmetric matrices, and of Hermitian ones.
+    """Upper triangles as vectors, row by row, off-diagonals times √2: an isometry of symmetric
+    matrices, and of Hermitian ones.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ def upper(X):
 
 
 def unupper(T):
-    """The symmetric matrices of vectors, or the Hermitian ones of complex vectors; the inverse of :func:`upper`.
+    """The symmetric matrices of vectors, or the Hermitian ones of complex vectors; the inverse of
+    :func:`upper`.
 
     Parameters
     ----------
@@ -163,7 +165,8 @@ def whiten(X, Cref):
 
 @hermitian("doubled")
 def innerproduct_riemann(X, Y, Cref):
-    """Affine-invariant inner product ``tr(Cref⁻¹ X Cref⁻¹ Y)`` of symmetric matrices in the tangent space at Cref.
+    """Affine-invariant inner product ``tr(Cref⁻¹ X Cref⁻¹ Y)`` of symmetric matrices in the tangent
+    space at Cref.
 
     Parameters
     ----------
@@ -323,7 +326,8 @@ def norm(X, Cref, metric="riemann"):
 
 @hermitian("matrix")
 def transport_riemann(X, A, B):
-    """Parallel transport ``E X Eᵀ``, ``E = (B A⁻¹)^{1/2}``, of tangent matrices from A to B along the geodesic.
+    """Parallel transport ``E X Eᵀ``, ``E = (B A⁻¹)^{1/2}``, of tangent matrices from A to B along
+    the geodesic.
 
     Parameters
     ----------
@@ -354,8 +358,6 @@ def transport_riemann(X, A, B):
     return e @ x @ np.swapaxes(e, -1, -2)
 
 
-
-
 def transport_euclid(X, A=None, B=None):
     """Euclidean parallel transport: tangent vectors stay as they are.
 
@@ -382,7 +384,8 @@ def transport_euclid(X, A=None, B=None):
 
 
 def transport_logeuclid(X, A, B):
-    """Log-Euclidean parallel transport ``D exp(log B)[D log(A)[X]]`` of tangent vectors from A to B.
+    """Log-Euclidean parallel transport ``D exp(log B)[D log(A)[X]]`` of tangent vectors from A to
+    B.
 
     Parameters
     ----------

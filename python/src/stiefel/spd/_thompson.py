@@ -26,7 +26,8 @@ def distance_thompson(A, B, squared=False):
 
     References
     ----------
-    .. [1] A.C. Thompson. On certain contraction mappings in a partially ordered vector space. Proceedings of the AMS, 1963.
+    .. [1] A.C. Thompson. On certain contraction mappings in a partially ordered vector space.
+           Proceedings of the AMS, 1963.
 
     Examples
     --------
@@ -40,7 +41,8 @@ def distance_thompson(A, B, squared=False):
 
 @hermitian("matrix")
 def geodesic_thompson(A, B, alpha=0.5):
-    """Thompson geodesic ``((uᵅ − lᵅ) B + (u lᵅ − l uᵅ) A)/(u − l)``, ``l`` and ``u`` the extreme eigenvalues of ``A⁻¹B``.
+    """Thompson geodesic ``((uᵅ − lᵅ) B + (u lᵅ − l uᵅ) A)/(u − l)``, ``l`` and ``u`` the extreme
+    eigenvalues of ``A⁻¹B``.
 
     Parameters
     ----------
@@ -60,7 +62,8 @@ def geodesic_thompson(A, B, alpha=0.5):
 
     References
     ----------
-    .. [1] C. Mostajeran, N. Da Costa, G. Van Goffrier, R. Sepulchre. Differential geometry with extreme eigenvalues in the positive
+    .. [1] C. Mostajeran, N. Da Costa, G. Van Goffrier, R. Sepulchre. Differential geometry with
+           extreme eigenvalues in the positive
        semidefinite cone. SIAM J. Matrix Anal. Appl., 2024.
 
     Examples
@@ -75,7 +78,8 @@ def geodesic_thompson(A, B, alpha=0.5):
 
 @hermitian("matrix")
 def mean_thompson(X, *, tol=1e-6, maxiter=50, init=None, sample_weight=None):
-    """Inductive mean of Thompson geodesics: step k goes from ``M`` to the point at ``1/(k + 2)`` towards ``X_{k mod m}``.
+    """Inductive mean of Thompson geodesics: step k goes from ``M`` to the point at ``1/(k + 2)``
+    towards ``X_{k mod m}``.
 
     Parameters
     ----------
@@ -97,7 +101,8 @@ def mean_thompson(X, *, tol=1e-6, maxiter=50, init=None, sample_weight=None):
 
     Notes
     -----
-    The mean depends on the order of the matrices. Steps shrink like 1/k: if the matrices differ, 50 steps hardly ever meet the tolerance.
+    The mean depends on the order of the matrices. Steps shrink like 1/k: if the matrices differ, 50
+    steps hardly ever meet the tolerance.
 
     See Also
     --------
@@ -105,7 +110,8 @@ def mean_thompson(X, *, tol=1e-6, maxiter=50, init=None, sample_weight=None):
 
     References
     ----------
-    .. [1] C. Mostajeran, N. Da Costa, G. Van Goffrier, R. Sepulchre. Differential geometry with extreme eigenvalues in the positive
+    .. [1] C. Mostajeran, N. Da Costa, G. Van Goffrier, R. Sepulchre. Differential geometry with
+           extreme eigenvalues in the positive
        semidefinite cone. SIAM J. Matrix Anal. Appl., 2024.
 
     Examples

@@ -1,6 +1,7 @@
 """The Bures–Wasserstein metric: optimal transport between centred Gaussians.
 
-``T = A^{-1/2} (A^{1/2} B A^{1/2})^{1/2} A^{-1/2}`` carries the first Gaussian to the second at the least cost: ``T A T = B``.
+``T = A^{-1/2} (A^{1/2} B A^{1/2})^{1/2} A^{-1/2}`` carries the first Gaussian to the second at the
+least cost: ``T A T = B``.
 """
 
 from ._calls import geodesic_of, map_of, searched, sets
@@ -29,7 +30,8 @@ def geodesic_wasserstein(A, B, alpha=0.5):
 
     References
     ----------
-    .. [1] L. Malagò, L. Montrucchio, G. Pistone. Wasserstein Riemannian geometry of Gaussian densities. Information Geometry, 2018.
+    .. [1] L. Malagò, L. Montrucchio, G. Pistone. Wasserstein Riemannian geometry of Gaussian
+           densities. Information Geometry, 2018.
 
     Examples
     --------
@@ -65,7 +67,8 @@ def log_map_wasserstein(X, Cref, **kwargs):
 
     References
     ----------
-    .. [1] L. Malagò, L. Montrucchio, G. Pistone. Wasserstein Riemannian geometry of Gaussian densities. Information Geometry, 2018.
+    .. [1] L. Malagò, L. Montrucchio, G. Pistone. Wasserstein Riemannian geometry of Gaussian
+           densities. Information Geometry, 2018.
 
     Examples
     --------
@@ -93,7 +96,8 @@ def exp_map_wasserstein(X, Cref, **kwargs):
     Returns
     -------
     X_new : ndarray, shape (..., n, n)
-        SPD matrices, if ``I + H`` is positive definite; otherwise the geodesic has met the border of the SPD matrices.
+        SPD matrices, if ``I + H`` is positive definite; otherwise the geodesic has met the border
+        of the SPD matrices.
 
     See Also
     --------
@@ -101,7 +105,8 @@ def exp_map_wasserstein(X, Cref, **kwargs):
 
     References
     ----------
-    .. [1] L. Malagò, L. Montrucchio, G. Pistone. Wasserstein Riemannian geometry of Gaussian densities. Information Geometry, 2018.
+    .. [1] L. Malagò, L. Montrucchio, G. Pistone. Wasserstein Riemannian geometry of Gaussian
+           densities. Information Geometry, 2018.
 
     Examples
     --------
@@ -115,7 +120,8 @@ def exp_map_wasserstein(X, Cref, **kwargs):
 
 @hermitian("matrix")
 def mean_wasserstein(X, tol=10e-9, maxiter=50, init=None, sample_weight=None):
-    """Bures–Wasserstein mean: the minimiser of ``Σ w_i d²(M, X_i)``, the barycentre of centred Gaussians.
+    """Bures–Wasserstein mean: the minimiser of ``Σ w_i d²(M, X_i)``, the barycentre of centred
+    Gaussians.
 
     Parameters
     ----------
@@ -141,7 +147,8 @@ def mean_wasserstein(X, tol=10e-9, maxiter=50, init=None, sample_weight=None):
 
     References
     ----------
-    .. [1] P.C. Álvarez-Esteban, E. del Barrio, J.A. Cuesta-Albertos, C. Matrán. A fixed-point approach to barycenters in Wasserstein space.
+    .. [1] P.C. Álvarez-Esteban, E. del Barrio, J.A. Cuesta-Albertos, C. Matrán. A fixed-point
+           approach to barycenters in Wasserstein space.
        Journal of Mathematical Analysis and Applications, 2016.
 
     Examples

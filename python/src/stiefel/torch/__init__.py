@@ -1,8 +1,11 @@
 """Layers, functions and an optimiser for PyTorch, over the kernels of stiefel.
 
-* :mod:`stiefel.torch.functional`: functions on SPD matrices and on the Stiefel manifold, with exact derivatives.
-* :class:`DaspBiMap`, :class:`BiMap`, :class:`ReEig`, :class:`LogEig`, :class:`SPDBatchNorm`, :class:`RoutedHead`, :class:`MultiView`: layers.
-* :class:`DaspNet`, :class:`SPDNet`: the networks of the model file; :func:`load` makes them from a file, and ``to_stiefel`` writes a file.
+* :mod:`stiefel.torch.functional`: functions on SPD matrices and on the Stiefel manifold, with exact
+  derivatives.
+* :class:`DaspBiMap`, :class:`BiMap`, :class:`ReEig`, :class:`LogEig`, :class:`SPDBatchNorm`,
+  :class:`RoutedHead`, :class:`MultiView`: layers.
+* :class:`DaspNet`, :class:`SPDNet`: the networks of the model file; :func:`load` makes them from a
+  file, and ``to_stiefel`` writes a file.
 * :mod:`stiefel.torch.optim`: Adam for parameters on the Stiefel manifold.
 * :func:`routing_report`: does routing help, and is it routing that helps?
 
@@ -13,7 +16,8 @@ try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "stiefel.torch needs PyTorch, which is not installed: pip install torch. Everything else of stiefel works without it.", name="torch"
+        "stiefel.torch needs PyTorch, which is not installed: pip install torch. Everything else of stiefel works without it.",
+        name="torch",
     ) from error
 
 from . import functional, optim

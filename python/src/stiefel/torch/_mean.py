@@ -1,11 +1,13 @@
 """The Fréchet mean of SPD matrices and its derivative.
 
-Seen from the mean, with ``Y_i = M^{-1/2} X_i M^{-1/2} = U_i diag(λ_i) U_iᵀ``, the mean is where ``Σ_i w_i log Y_i = 0``. If the mean moves by ``S`` (at the
+Seen from the mean, with ``Y_i = M^{-1/2} X_i M^{-1/2} = U_i diag(λ_i) U_iᵀ``, the mean is where
+``Σ_i w_i log Y_i = 0``. If the mean moves by ``S`` (at the
 identity) while ``Y_i`` move by ``dY_i``, this stays zero:
 
     H S = Σ_i w_i D log(Y_i)[dY_i],    H S = Σ_i w_i D log(Y_i)[(S Y_i + Y_i S)/2]
 
-In the basis ``U_i`` the i-th term of ``H`` multiplies entry ab by ``(x/2) coth(x/2) ≥ 1``, ``x = log λ_a − log λ_b``: ``H`` is symmetric and at least the
+In the basis ``U_i`` the i-th term of ``H`` multiplies entry ab by ``(x/2) coth(x/2) ≥ 1``,
+``x = log λ_a − log λ_b``: ``H`` is symmetric and at least the
 identity, and a few steps of conjugate gradients solve it.
 """
 
@@ -27,19 +29,27 @@ def _found(x: Tensor, weights: Tensor) -> Tensor:
     """The mean: of the core on the CPU, else by steps of Karcher's in PyTorch."""
     if x.device.type == "cpu":
         array, share = np.ascontiguousarray(x.detach().numpy()), weights.double().tolist()
-        found, _, residual, converged = _core.iterated_mean(array, "riemann", 0.0, share, 1e-13 if x.dtype == torch.float64 else 1e-6, STEPS, None)
+        found, _, residual, converged = _core.iterated_mean(
+            array, "riemann", 0.0, share, 1e-13 if x.dtype == torch.float64 else 1e-6, STEPS, None
+        )
         if not converged:
-            raise ValueError(f"the mean did not converge in {STEPS} steps: its residual is {residual:.1e}.")
+            raise ValueError(
+                f"the mean did not converge in {STEPS} steps: its residual is {residual:.1e}."
+            )
         return torch.from_numpy(found)[0]
     m = symmetrise(torch.einsum("i,iab->ab", weights, x))
     floor = 100 * torch.finfo(x.dtype).eps * x.shape[-1]
     for _ in range(STEPS):
         root, inverse = spectral("sqrtm", m), spectral("invsqrtm", m)
-        step = torch.einsum("i,iab->ab", weights, spectral("logm", symmetrise(inverse @ x @ inverse)))
+        step = torch.einsum(
+            "i,iab->ab", weights, spectral("logm", symmetrise(inverse @ x @ inverse))
+        )
         m = symmetrise(root @ spectral("expm", symmetrise(step)) @ root)
         if float(step.norm()) <= floor:
             return m
-    raise ValueError(f"the mean did not converge in {STEPS} steps: its residual is {float(step.norm()):.1e}.")
+    raise ValueError(
+        f"the mean did not converge in {STEPS} steps: its residual is {float(step.norm()):.1e}."
+    )
 
 
 class FrechetMean(torch.autograd.Function):

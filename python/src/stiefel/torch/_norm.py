@@ -12,16 +12,20 @@ from ._inputs import exact
 
 
 class SPDBatchNorm(nn.Module):
-    r"""Batch normalisation of SPD matrices with separate statistics for each domain (Brooks et al. 2019; Kobler et al. 2022).
+    r"""Batch normalisation of SPD matrices with separate statistics for each domain (Brooks et al.
+    2019; Kobler et al. 2022).
 
-    For matrices ``X_i`` of domain d, whose running Fréchet mean is ``R_d`` and running dispersion ``v_d``::
+    For matrices ``X_i`` of domain d, whose running Fréchet mean is ``R_d`` and running dispersion
+    ``v_d``::
 
         training    M_d = R_d^{1/2} exp(γ mean_i log(R_d^{-1/2} X_i R_d^{-1/2})) R_d^{1/2}
-                    V_i = log(M_d^{-1/2} X_i M_d^{-1/2}),  u_d = (1 − γ) v_d + γ mean_i ‖V_i‖²,  then R_d ← M_d, v_d ← u_d
+                    V_i = log(M_d^{-1/2} X_i M_d^{-1/2}),  u_d = (1 − γ) v_d + γ mean_i ‖V_i‖²,
+                    then R_d ← M_d, v_d ← u_d
         evaluation  M_d = R_d, u_d = v_d
         both        Y_i = B^{1/2} exp(s V_i/√(u_d + ε)) B^{1/2}
 
-    The scale s and the SPD bias B are learnt, and shared by all domains. Gradients flow through the step of the mean.
+    The scale s and the SPD bias B are learnt, and shared by all domains. Gradients flow through the
+    step of the mean.
 
     Parameters
     ----------
@@ -73,8 +77,15 @@ class SPDBatchNorm(nn.Module):
         if not eps > 0:
             raise ValueError(f"eps must be above 0, got {eps!r}.")
         if n_domains < 1 or num_features < 1:
-            raise ValueError(f"at least one domain and one row are needed, got {n_domains} and {num_features}.")
-        self.num_features, self.n_domains, self.momentum, self.eps = num_features, n_domains, momentum, eps
+            raise ValueError(
+                f"at least one domain and one row are needed, got {n_domains} and {num_features}."
+            )
+        self.num_features, self.n_domains, self.momentum, self.eps = (
+            num_features,
+            n_domains,
+            momentum,
+            eps,
+        )
         identity = torch.eye(num_features, device=device, dtype=dtype)
         self.register_buffer("mean", identity.repeat(n_domains, 1, 1))
         self.register_buffer("dispersion", torch.ones(n_domains, device=device, dtype=dtype))
@@ -90,7 +101,8 @@ class SPDBatchNorm(nn.Module):
         X : Tensor, shape (B, n, n)
             SPD matrices.
         domain : None | Tensor, shape (B,), default=None
-            Whose matrices they are. In evaluation, None or a negative number means somebody new, whose matrices are normalised by what the domains have in
+            Whose matrices they are. In evaluation, None or a negative number means somebody new,
+            whose matrices are normalised by what the domains have in
             common. With one domain, None means that domain.
 
         Returns
@@ -114,9 +126,13 @@ class SPDBatchNorm(nn.Module):
 
     def _train(self, x, domain):
         if domain is None:
-            raise ValueError("in training, batch normalisation of several domains must be told whose matrices these are: norm(X, domain).")
+            raise ValueError(
+                "in training, batch normalisation of several domains must be told whose matrices these are: norm(X, domain)."
+            )
         check_domain(domain, x.shape[0], self.n_domains)
-        one_hot = (domain[None, :] == torch.arange(self.n_domains, device=x.device)[:, None]).to(x.dtype)
+        one_hot = (domain[None, :] == torch.arange(self.n_domains, device=x.device)[:, None]).to(
+            x.dtype
+        )
         count = one_hot.sum(1, keepdim=True)
         average = one_hot / count.clamp(min=1)
         old, gamma = self.mean, self.momentum
@@ -135,27 +151,41 @@ class SPDBatchNorm(nn.Module):
         means, dispersions = self.mean, self.dispersion
         if torch.compiler.is_compiling():
             if domain is None:
-                raise ValueError("under torch.compile, batch normalisation of several domains must be told whose matrices these are: norm(X, domain).")
-            at = domain  # somebody new has no place here: a negative number is an error of PyTorch's
+                raise ValueError(
+                    "under torch.compile, batch normalisation of several domains must be told whose matrices these are: norm(X, domain)."
+                )
+            at = (
+                domain  # somebody new has no place here: a negative number is an error of PyTorch's
+            )
         else:
-            at = torch.full((x.shape[0],), -1, dtype=torch.long, device=x.device) if domain is None else domain
+            at = (
+                torch.full((x.shape[0],), -1, dtype=torch.long, device=x.device)
+                if domain is None
+                else domain
+            )
             if not check_domain(at, x.shape[0], self.n_domains, new=True):
                 mean, dispersion = self.pooled()
-                means, dispersions = torch.cat([means, mean[None]]), torch.cat([dispersions, dispersion[None]])
+                means, dispersions = (
+                    torch.cat([means, mean[None]]),
+                    torch.cat([dispersions, dispersion[None]]),
+                )
                 at = torch.where(at < 0, self.n_domains, at)
         v = functional.logm(functional.bimap(x, functional.invsqrtm(means).index_select(0, at)))
         return v, dispersions.index_select(0, at)
 
     @torch.no_grad()
     def pooled(self) -> tuple[Tensor, Tensor]:
-        """What stands in for somebody new: the Fréchet mean of the domains' means, and the mean of their dispersions."""
+        """What stands in for somebody new: the Fréchet mean of the domains' means, and the mean of
+        their dispersions."""
         return functional.mean(self.mean.double()).to(self.mean.dtype), self.dispersion.mean()
 
     @torch.no_grad()
     def fit_statistics(self, X: Tensor, domain: Tensor | None = None) -> SPDBatchNorm:
-        """Set the statistics of each domain to the exact mean and dispersion of its matrices. Domains without matrices get what the others have in common.
+        """Set the statistics of each domain to the exact mean and dispersion of its matrices.
+        Domains without matrices get what the others have in common.
 
-        Training in the core starts here, and a trained network is adapted to a new session in this way. It needs no labels.
+        Training in the core starts here, and a trained network is adapted to a new session in this
+        way. It needs no labels.
 
         Parameters
         ----------
@@ -192,11 +222,14 @@ class SPDBatchNorm(nn.Module):
 
 
 def check_domain(domain: Tensor, count: int, domains: int, new: bool = False) -> bool:
-    """Whether all are known; an error unless there is the number of a domain for every matrix, where ``new`` says so also a negative one."""
+    """Whether all are known; an error unless there is the number of a domain for every matrix,
+    where ``new`` says so also a negative one."""
     if torch.compiler.is_compiling():
         return False
     if domain.shape != (count,) or domain.dtype.is_floating_point or domain.dtype.is_complex:
-        raise ValueError(f"domain must be {count} whole numbers, one per matrix, found {tuple(domain.shape)} of {domain.dtype}.")
+        raise ValueError(
+            f"domain must be {count} whole numbers, one per matrix, found {tuple(domain.shape)} of {domain.dtype}."
+        )
     if not count:
         return True
     low, high = (int(end) for end in domain.aminmax())

@@ -1,7 +1,9 @@
 """The operations of the core as operators of PyTorch, which ``torch.compile`` sees as they are.
 
-``stiefel::apply`` gives the value and a token. The token is a tensor of one number that stands for what the pull-back needs: it keeps it alive as long as
-the graph keeps the token. Where somebody kept a copy of the token only (hooks that pack saved tensors do), the forward pass is computed again.
+``stiefel::apply`` gives the value and a token. The token is a tensor of one number that stands for
+what the pull-back needs: it keeps it alive as long as
+the graph keeps the token. Where somebody kept a copy of the token only (hooks that pack saved
+tensors do), the forward pass is computed again.
 
 Outside ``torch.compile`` the same functions are called without the operators around them.
 
@@ -21,12 +23,14 @@ from torch import Tensor
 
 from .. import _core
 
-#: Numbers of tokens; where they begin is drawn, so that a token of another process stands for nothing here.
+#: Numbers of tokens; where they begin is drawn, so that a token of another process stands for
+#: nothing here.
 _NUMBERS = itertools.count(secrets.randbits(62))
 
 
 class _Kept:
-    """What a pull-back needs, with the memory of its token: the tensor that is made of it keeps it alive."""
+    """What a pull-back needs, with the memory of its token: the tensor that is made of it keeps it
+    alive."""
 
     __slots__ = ("__weakref__", "applied", "number")
 
@@ -76,7 +80,9 @@ def _pulled(name, parameter, a, b, value, token, g, in_a, in_b):
 
 
 @torch.library.custom_op("stiefel::apply", mutates_args=(), device_types="cpu")
-def apply(name: str, parameter: float, a: Tensor, b: Optional[Tensor], keep: bool) -> tuple[Tensor, Tensor]:
+def apply(
+    name: str, parameter: float, a: Tensor, b: Optional[Tensor], keep: bool
+) -> tuple[Tensor, Tensor]:
     return _applied(name, parameter, a, b, keep)
 
 
@@ -105,7 +111,15 @@ def _(name, parameter, a, b, keep):
 
 @torch.library.custom_op("stiefel::pull_back", mutates_args=(), device_types="cpu")
 def pull_back(
-    name: str, parameter: float, a: Tensor, b: Optional[Tensor], value: Tensor, token: Tensor, g: Tensor, in_a: bool, in_b: bool
+    name: str,
+    parameter: float,
+    a: Tensor,
+    b: Optional[Tensor],
+    value: Tensor,
+    token: Tensor,
+    g: Tensor,
+    in_a: bool,
+    in_b: bool,
 ) -> tuple[Tensor, Tensor]:
     d_a, d_b = _pulled(name, parameter, a, b, value, token, g, in_a, in_b)
     return a.new_empty(0) if d_a is None else d_a, a.new_empty(0) if d_b is None else d_b
@@ -138,7 +152,9 @@ def _no_second(ctx, *gradients):
     )
 
 
-torch.library.register_autograd("stiefel::pull_back", _no_second, setup_context=lambda ctx, inputs, output: None)
+torch.library.register_autograd(
+    "stiefel::pull_back", _no_second, setup_context=lambda ctx, inputs, output: None
+)
 
 
 class _Final(torch.autograd.Function):
@@ -152,14 +168,18 @@ class _Final(torch.autograd.Function):
 
 
 def no_second(gradients, sources):
-    """Gradients as parts of the graph of what they were computed from; to go through them again is an error."""
+    """Gradients as parts of the graph of what they were computed from; to go through them again is
+    an error."""
     found = [g for g in gradients if g is not None]
-    marked = iter(_Final.apply(len(found), *found, *(x for x in sources if x is not None)) if found else ())
+    marked = iter(
+        _Final.apply(len(found), *found, *(x for x in sources if x is not None)) if found else ()
+    )
     return [None if g is None else next(marked) for g in gradients]
 
 
 class _Eager(torch.autograd.Function):
-    """The same without the ways of a registered operator, which take longer than a small operation itself; for everything but ``torch.compile``."""
+    """The same without the ways of a registered operator, which take longer than a small operation
+    itself; for everything but ``torch.compile``."""
 
     @staticmethod
     def forward(ctx, name, parameter, a, b):
@@ -170,7 +190,9 @@ class _Eager(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, g, _):
-        if torch.is_grad_enabled():  # a graph of the gradients is asked for: the operator knows what to say if it is used
+        if (
+            torch.is_grad_enabled()
+        ):  # a graph of the gradients is asked for: the operator knows what to say if it is used
             return _backward(ctx, g, _)[:4]
         a, b, value, token = ctx.saved_tensors
         in_a, in_b = ctx.needs_input_grad[2], b is not None and ctx.needs_input_grad[3]
@@ -179,7 +201,8 @@ class _Eager(torch.autograd.Function):
 
 
 def call(name: str, parameter: float, a: Tensor, b: Optional[Tensor] = None) -> Tensor:
-    """The value of an operation on tensors ``(count, rows, cols)``; what the pull-back needs is kept where a gradient is wanted."""
+    """The value of an operation on tensors ``(count, rows, cols)``; what the pull-back needs is
+    kept where a gradient is wanted."""
     keep = torch.is_grad_enabled() and (a.requires_grad or (b is not None and b.requires_grad))
     if torch.compiler.is_compiling():
         return apply(name, parameter, a, b, keep)[0]

@@ -1,7 +1,9 @@
 """The same functions in PyTorch alone, for tensors that are not in the memory of the CPU.
 
-Functions of eigenvalues have the derivative ``U (L ∘ (Uᵀ sym(G) U)) Uᵀ``. ``L`` are divided differences in forms that do not cancel, one for every pair of
-eigenvalues: repeated ones are nothing special. Leading dimensions are any, and broadcast in pairs. Everything else is composed of them.
+Functions of eigenvalues have the derivative ``U (L ∘ (Uᵀ sym(G) U)) Uᵀ``. ``L`` are divided
+differences in forms that do not cancel, one for every pair of
+eigenvalues: repeated ones are nothing special. Leading dimensions are any, and broadcast in pairs.
+Everything else is composed of them.
 """
 
 from __future__ import annotations
@@ -55,7 +57,10 @@ FUNCTIONS = {
     "logm": (lambda s, p: s.log(), lambda a, b, p: _log_difference(a, b)),
     "expm": (lambda s, p: s.exp(), lambda a, b, p: _exp_difference(a, b)),
     "sqrtm": (lambda s, p: s.sqrt(), lambda a, b, p: 1 / (a.sqrt() + b.sqrt())),
-    "invsqrtm": (lambda s, p: s.rsqrt(), lambda a, b, p: -1 / ((a * b).sqrt() * (a.sqrt() + b.sqrt()))),
+    "invsqrtm": (
+        lambda s, p: s.rsqrt(),
+        lambda a, b, p: -1 / ((a * b).sqrt() * (a.sqrt() + b.sqrt())),
+    ),
     "powm": (lambda s, p: s**p, lambda a, b, p: _power_difference(p, a, b)),
     "reeig": (lambda s, p: s.clamp(min=p), lambda a, b, p: _clamp_difference(p, a, b)),
     "reeig_log": (lambda s, p: s.clamp(min=p).log(), lambda a, b, p: _relog_difference(p, a, b)),
@@ -75,7 +80,9 @@ class _Spectral(torch.autograd.Function):
     def backward(ctx, g):
         s, u = ctx.saved_tensors
         rows, cols = s.unsqueeze(-1), s.unsqueeze(-2)
-        loewner = FUNCTIONS[ctx.name][1](torch.maximum(rows, cols), torch.minimum(rows, cols), ctx.parameter)
+        loewner = FUNCTIONS[ctx.name][1](
+            torch.maximum(rows, cols), torch.minimum(rows, cols), ctx.parameter
+        )
         return symmetrise(u @ (loewner * (u.mT @ symmetrise(g) @ u)) @ u.mT), None, None
 
 
@@ -85,7 +92,8 @@ def spectral(name: str, x: Tensor, parameter: float = 0.0) -> Tensor:
 
 def _weights(n, x):
     rows, cols = torch.triu_indices(n, n, device=x.device)
-    # Filled in the precision of the tensor: a plain number would be rounded to single precision on its way.
+    # Filled in the precision of the tensor: a plain number would be rounded to single precision on
+    # its way.
     scale = x.new_full(rows.shape, math.sqrt(2.0)).masked_fill(rows == cols, 1.0)
     return rows, cols, scale
 
@@ -131,4 +139,8 @@ def squared_distance(a: Tensor, b: Tensor) -> Tensor:
 
 
 def filtered_log(x: Tensor, w: Tensor, epsilon: float, retract: bool) -> Tensor:
-    return upper(spectral("reeig_log", symmetrise(bimap(symmetrise(x), orthonormal(w) if retract else w)), epsilon))
+    return upper(
+        spectral(
+            "reeig_log", symmetrise(bimap(symmetrise(x), orthonormal(w) if retract else w)), epsilon
+        )
+    )

@@ -24,7 +24,8 @@ def routing_report(
     seed: int = 0,
     layer: DaspBiMap | None = None,
 ) -> RoutingReport:
-    """Does routing help, and is it routing that helps? A report on any module that has a :class:`DaspBiMap` inside.
+    """Does routing help, and is it routing that helps? A report on any module that has a
+    :class:`DaspBiMap` inside.
 
     Parameters
     ----------
@@ -37,16 +38,19 @@ def routing_report(
     domain : Tensor, shape (N,)
         Whose they are, from 0.
     X_train, domain_train : None | Tensor, default=None
-        Training trials, whose mean weights of each domain are a control; None takes the test trials.
+        Training trials, whose mean weights of each domain are a control; None takes the test
+        trials.
     seed : int, default=0
         Seed of the permuted control.
     layer : None | DaspBiMap, default=None
-        The layer that the report is about, if the module has several (for example, one per view). The others route as they have learnt.
+        The layer that the report is about, if the module has several (for example, one per view).
+        The others route as they have learnt.
 
     Returns
     -------
     report : RoutingReport
-        A dictionary that prints as a table. It does not know which trials the module was trained with: give it other trials.
+        A dictionary that prints as a table. It does not know which trials the module was trained
+        with: give it other trials.
 
     Examples
     --------
@@ -60,7 +64,9 @@ def routing_report(
     """
     layers = [layer for layer in module.modules() if isinstance(layer, DaspBiMap)]
     if layer is None and len(layers) != 1:
-        raise ValueError(f"the report is about one DaspBiMap, and the module has {len(layers)}: say which with layer=….")
+        raise ValueError(
+            f"the report is about one DaspBiMap, and the module has {len(layers)}: say which with layer=…."
+        )
     if layer is not None and not any(own is layer for own in layers):
         raise ValueError("layer is no DaspBiMap of the module.")
     layer = layers[0] if layer is None else layer
@@ -69,7 +75,9 @@ def routing_report(
     before = module.training
     module.eval()
     try:
-        weights = _weights(module, layer, *((X, domain) if X_train is None else (X_train, domain_train)))
+        weights = _weights(
+            module, layer, *((X, domain) if X_train is None else (X_train, domain_train))
+        )
         whose = np.asarray((domain if domain_train is None else domain_train).cpu())
         means = {int(d): weights[whose == d].mean(0).tolist() for d in np.unique(whose)}
 
@@ -80,7 +88,9 @@ def routing_report(
             return p[np.newaxis], _double(layer.last_routing)[np.newaxis]
 
         experts = _double(layer.experts)
-        values, text, verdict = _core.torch_report(y.tolist(), domain.tolist(), means, experts, seed, decide)
+        values, text, verdict = _core.torch_report(
+            y.tolist(), domain.tolist(), means, experts, seed, decide
+        )
         routing = _weights(module, layer, X, domain)
     finally:
         module.train(before)

@@ -24,8 +24,15 @@ class Query(nn.Module):
 
     def __init__(self, width, m, device, dtype):
         super().__init__()
-        for name, shape in (("w1", (2 * m, width)), ("b1", (2 * m,)), ("w2", (m, 2 * m)), ("b2", (m,))):
-            self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
+        for name, shape in (
+            ("w1", (2 * m, width)),
+            ("b1", (2 * m,)),
+            ("w2", (m, 2 * m)),
+            ("b2", (m,)),
+        ):
+            self.register_parameter(
+                name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
+            )
 
     def forward(self, rows):
         hidden = nn.functional.gelu(nn.functional.linear(rows, self.w1, self.b1))
@@ -33,7 +40,8 @@ class Query(nn.Module):
 
 
 class Encoder(nn.Module):
-    """The columns that tangent vectors are projected on; how many of them lie between domains is -1 before they are fitted."""
+    """The columns that tangent vectors are projected on; how many of them lie between domains is -1
+    before they are fitted."""
 
     def __init__(self, inputs, rank, device, dtype):
         super().__init__()
@@ -61,13 +69,21 @@ def auxiliary(r: Routed, keys: Tensor, experts: Tensor, o: dict[str, Any]) -> Te
     loss = r.alpha.new_zeros(())
     if o["align"]:
         winners = keys[r.alpha.argmax(1)]
-        loss = loss + o["align"] * (1 - nn.functional.cosine_similarity(r.query.detach(), winners)).mean()
+        loss = (
+            loss
+            + o["align"] * (1 - nn.functional.cosine_similarity(r.query.detach(), winners)).mean()
+        )
     if o["balance"]:
         count = r.alpha.shape[1]
         shares = nn.functional.one_hot(r.alpha.argmax(1), count).to(r.alpha).mean(0)
         loss = loss + o["balance"] * count * (shares * r.alpha.mean(0)).sum()
     if o["entropy"] and r.soft.shape[1] > 1:
-        loss = loss - o["entropy"] / math.log(r.soft.shape[1]) * (r.soft * r.scores.log_softmax(1)).sum(1).mean()
+        loss = (
+            loss
+            - o["entropy"]
+            / math.log(r.soft.shape[1])
+            * (r.soft * r.scores.log_softmax(1)).sum(1).mean()
+        )
     if o["shrink"]:
         loss = loss + o["shrink"] * r.tangents.square().sum((1, 2)).mean()
     if o["kind"] == "barrier" and o["barrier_weight"]:

@@ -192,7 +192,8 @@ def reeig_log(X: Tensor, threshold: float = THRESHOLD) -> Tensor:
 
 
 def upper(X: Tensor) -> Tensor:
-    """Symmetric matrices as vectors: the upper triangle, row by row, off-diagonal entries times √2, so that norms agree.
+    """Symmetric matrices as vectors: the upper triangle, row by row, off-diagonal entries times √2,
+    so that norms agree.
 
     Parameters
     ----------
@@ -270,7 +271,9 @@ def from_upper(v: Tensor) -> Tensor:
     length = int(v.shape[-1])
     n = (math.isqrt(8 * length + 1) - 1) // 2
     if n * (n + 1) // 2 != length or n == 0:
-        raise ValueError(f"v has {length} values; a symmetric matrix of n rows has n(n+1)/2: 1, 3, 6, 10, …")
+        raise ValueError(
+            f"v has {length} values; a symmetric matrix of n rows has n(n+1)/2: 1, 3, 6, 10, …"
+        )
     if not kernels(v):
         return _plain.from_upper(v, n)
     return call("from_upper", float(n), v.reshape(-1, 1, length)).reshape(*v.shape[:-1], n, n)

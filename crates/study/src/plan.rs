@@ -138,7 +138,6 @@ fn cells(
     trials: &Arc<Trials>,
     summary: &DatasetSummary,
 ) -> Result<Vec<Cell>> {
-    let rule = ScalingRule::default();
     let n = trials.channels_count();
     let held_out = config.study.holds_out_people();
     let domains = summary.domains.len();
@@ -159,37 +158,11 @@ fn cells(
     if config.study == Study::Calibration {
         return calibration_cells(config, &family, trials, &summary.fingerprint);
     }
-    let several = trials.views() > 1;
-    let methods = match config.study {
-        Study::Ablation => {
-            let mut rows = vec![family.by_name(roster::BASELINE)?];
-            rows.extend(family.ablation(rule.rank, rule.lambda_align)?);
-            rows
-        }
-        Study::Loso => {
-            let mut rows = family.loso()?;
-            if several {
-                rows.extend(family.all(&roster::LOSO_VIEWS)?);
-            }
-            rows
-        }
-        Study::Online => {
-            let mut rows = family.loso()?;
-            rows.retain(|m| roster::ONLINE.contains(&m.name.as_str()));
-            rows
-        }
-        _ if config.methods.is_empty() => {
-            let mut found = family.all(&Family::names())?;
-            if several {
-                found.extend(family.view_networks()?);
-                found.extend(family.banks()?);
-            }
-            found
-        }
-        _ => {
-            let names: Vec<&str> = config.methods.iter().map(String::as_str).collect();
-            family.all(&names)?
-        }
+    let methods = if config.study.takes_any_method() && !config.methods.is_empty() {
+        let names: Vec<&str> = config.methods.iter().map(String::as_str).collect();
+        family.all(&names)?
+    } else {
+        rows(config.study, &family, trials.views() > 1)?
     };
     Ok(vec![Cell {
         name: None,
@@ -198,6 +171,69 @@ fn cells(
         fingerprint: summary.fingerprint.clone(),
         methods: narrowed(methods, &config.methods)?,
     }])
+}
+
+/// The methods that a study runs unless it is told others.
+fn rows(study: Study, family: &Family, several_views: bool) -> Result<Vec<Named>> {
+    let rule = ScalingRule::default();
+    let baseline = || family.by_name(roster::BASELINE);
+    let mut rows = Vec::new();
+    match study {
+        Study::Ablation => {
+            rows.push(baseline()?);
+            rows.extend(family.ablation(rule.rank, rule.lambda_align)?);
+        }
+        Study::Scaling => {
+            rows.push(baseline()?);
+            rows.extend(family.scaling(rule.rank, rule.lambda_align)?);
+        }
+        Study::Loso => {
+            rows.extend(family.loso()?);
+            if several_views {
+                rows.extend(family.all(&roster::LOSO_VIEWS)?);
+            }
+        }
+        Study::Online => {
+            rows.extend(family.loso()?);
+            rows.retain(|m| roster::ONLINE.contains(&m.name.as_str()));
+        }
+        Study::Calibration => {
+            rows.extend(family.all(&roster::CALIBRATION)?);
+            if several_views {
+                rows.extend(family.all(&roster::CALIBRATION_VIEWS)?);
+            }
+        }
+        Study::Main | Study::Session | Study::Null => {
+            rows.extend(family.all(&Family::names())?);
+            if several_views {
+                rows.extend(family.view_networks()?);
+                rows.extend(family.banks()?);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+impl Study {
+    /// Lists the methods that it runs unless it is told others; with several views some join them.
+    ///
+    /// ```
+    /// use stiefel_study::Study;
+    ///
+    /// assert_eq!(Study::Calibration.methods(false)?, ["choir", "recentred-ts+lr"]);
+    /// # Ok::<(), stiefel_study::StudyError>(())
+    /// ```
+    pub fn methods(self, several_views: bool) -> Result<Vec<String>> {
+        // Names do not depend on sizes.
+        let family = StudyConfig::new(self, "").family(22, 9)?;
+        let rows = rows(self, &family, several_views)?;
+        Ok(rows.into_iter().map(|row| row.name).collect())
+    }
+
+    /// Tells whether any method can be named, not only those of its rows.
+    fn takes_any_method(self) -> bool {
+        matches!(self, Self::Main | Self::Session | Self::Null)
+    }
 }
 
 /// The methods of a study that were asked for by name.
@@ -245,11 +281,7 @@ fn calibration_cells(
         let mut family = family.clone();
         family.unseen = policy;
         family.common["preconditioning"]["unseen"] = json!(policy);
-        let mut found = family.all(&roster::CALIBRATION)?;
-        if trials.views() > 1 {
-            found.extend(family.all(&roster::CALIBRATION_VIEWS)?);
-        }
-        Ok(found)
+        rows(Study::Calibration, &family, trials.views() > 1)
     };
     let one = |(name, labels, policy): (String, usize, Adaptation)| -> Result<Cell> {
         let methods = narrowed(methods(policy)?, &config.methods)?;
@@ -286,7 +318,6 @@ fn labelled(fold: &Fold, trials: &Trials, count: usize) -> Option<(Vec<usize>, F
 /// quarter, half, all).
 fn scaling_cells(config: &StudyConfig, trials: &Trials) -> Result<Vec<Cell>> {
     use stiefel_eeg::montage::Montage;
-    let rule = ScalingRule::default();
     let names = trials.channel_names();
     let mut montages = vec![(0..names.len()).collect::<Vec<usize>>()];
     for montage in [Montage::Bnci2014001, Montage::Bnci2015001] {
@@ -320,8 +351,7 @@ fn scaling_cells(config: &StudyConfig, trials: &Trials) -> Result<Vec<Cell>> {
             let keep: Vec<usize> = (0..trials.len()).filter(|&i| domains[i] < count).collect();
             let trials = trials.keep(&keep)?.pick(at)?;
             let family = config.family(at.len(), count)?;
-            let mut methods = vec![family.by_name(roster::BASELINE)?];
-            methods.extend(family.scaling(rule.rank, rule.lambda_align)?);
+            let methods = rows(Study::Scaling, &family, trials.views() > 1)?;
             let rho = (at.len() * (at.len() + 1)) as f64 / (2 * count) as f64;
             cells.push(Cell {
                 name: Some(format!("{} ch, D={count}, ρ={rho:.0}", at.len())),

@@ -69,8 +69,8 @@ pub(crate) struct Arguments {
     /// penalty, and give the model a score [default: 0.15]
     #[arg(long, value_name = "SHARE")]
     validation: Option<f64>,
-    /// Share of the trials of each domain and class that are held out, for `evaluate` and
-    /// `diagnose` [default: 0]
+    /// Share of the trials of each domain and class that are held out, for `evaluate`
+    /// [default: 0]
     #[arg(long, value_name = "SHARE")]
     test: Option<f64>,
     /// Train on a fold of a study, counted from 0

@@ -260,7 +260,7 @@ fn a_trial_that_occurs_twice_is_refused_at_every_door() {
             "train twice.npz -o n.stiefel --overwrite --model mdm",
             "evaluate m.stiefel twice.npz",
             "predict m.stiefel twice.npz",
-            "study main twice.npz --methods mdm --output s --overwrite",
+            "study main twice.npz --methods mdm --output s",
             "inspect twice.npz",
         ] {
             let message = refused(&home, command);
@@ -273,7 +273,7 @@ fn a_trial_that_occurs_twice_is_refused_at_every_door() {
         for command in [
             "train twice.npz -o n.stiefel --overwrite --model mdm",
             "evaluate m.stiefel twice.npz",
-            "study main twice.npz --methods mdm --output s",
+            "study main twice.npz --methods mdm --output s --overwrite",
         ] {
             let said = note(&home, &format!("{command} --duplicates first"));
             assert!(

@@ -12,6 +12,7 @@ use crate::failure::Outcome;
 use crate::interrupt;
 use crate::output::Output;
 use crate::source::load;
+use crate::table::entry;
 use crate::voice::note;
 use options::Options;
 
@@ -43,8 +44,11 @@ const REPORT: &str = "report";
 
 impl Subcommand for Which {
     fn augment_subcommands(command: Command) -> Command {
-        let studies = Study::ALL
-            .map(|study| Options::augment_args(Command::new(study.name())).about(study.about()));
+        let one = |study: Study| {
+            let command = Command::new(study.name()).about(study.about());
+            Options::augment_args(command).after_help(methods_of(study))
+        };
+        let studies = Study::ALL.map(one);
         let report = Command::new(REPORT).about("Write the report of a finished study again");
         let unit = Command::new(RUN_UNIT).about("Run one unit of a planned study, for schedulers");
         command
@@ -62,6 +66,18 @@ impl Subcommand for Which {
     fn has_subcommand(name: &str) -> bool {
         [RUN_UNIT, REPORT].contains(&name) || name.parse::<Study>().is_ok()
     }
+}
+
+/// The methods of a study, for its help.
+fn methods_of(study: Study) -> String {
+    let [one, several] = [false, true].map(|several| study.methods(several).unwrap_or_default());
+    let more: Vec<String> = several.into_iter().filter(|m| !one.contains(m)).collect();
+    let more = match &more[..] {
+        [] => String::new(),
+        more => format!("; with several views also {}", more.join(", ")),
+    };
+    let text = format!("Methods without --methods: {}{more}.", one.join(", "));
+    entry("", &text, 0).trim_start().to_owned()
 }
 
 impl FromArgMatches for Which {

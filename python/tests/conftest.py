@@ -69,3 +69,14 @@ def small():
     a[:, 1] *= 1 + 0.5 * domains[:, None]
     x = a @ np.swapaxes(a, 1, 2) / 60
     return x, y, domains
+
+
+@pytest.fixture
+def elsewhere():
+    """Trials of somebody else: covariances under other gains of the channels."""
+
+    def changed(x):
+        gains = np.linspace(1, 2, x.shape[-1])
+        return x * np.outer(gains, gains)
+
+    return changed

@@ -225,10 +225,10 @@ def test_unlabelled_target_at_fit_is_used_for_adaptation(base, whitening, small,
 
 
 @pytest.mark.parametrize("base", CORE, ids=ids)
-def test_labelled_target_becomes_a_training_domain(base, small):
+def test_labelled_target_becomes_a_training_domain(base, small, elsewhere):
     x, y, d = small
     clf = clone(base).fit(
-        x, y, sample_domain=d, X_target_labeled=x[:12] * 2, y_target_labeled=y[:12]
+        x, y, sample_domain=d, X_target_labeled=elsewhere(x[:12]), y_target_labeled=y[:12]
     )
     assert clf.domains_.tolist() == ["0", "1", "target"]
     np.testing.assert_array_equal(

@@ -112,7 +112,7 @@ def test_cues_score_the_windows_of_trials(model, signal_, rate):
 
 def test_what_cannot_be_is_refused(model, signal_):
     for options, reason in [
-        ({"channels": ["C3", "C4"]}, "needs channel"),
+        ({"channels": ["C3", "C4"]}, "there is no channel"),
         ({"rate": 160}, "160 Hz"),
         ({"unit": "kg"}, "kg"),
         ({"hop": -1}, "hop"),
@@ -293,7 +293,7 @@ def test_streams_that_do_not_fit_are_refused(model, file, signal_, rate, tmp_pat
     for plan, reason in [
         (
             {"channels": [f"X{i}" for i in range(len(model.channels_))], "rate": rate},
-            "needs channel",
+            "there is no channel",
         ),
         ({"channels": model.channels_, "rate": rate / 2}, f"{rate / 2:g} Hz"),
         ({"channels": model.channels_, "rate": rate, "unit": "kelvin"}, "kelvin"),

@@ -151,7 +151,7 @@ def test_a_file_keeps_the_type_of_classes(base, classes, small, tmp_path):
 
 
 @pytest.mark.parametrize("base", CORE, ids=ids)
-def test_a_file_keeps_target_trials(base, small, policy, tmp_path):
+def test_a_file_keeps_target_trials(base, small, elsewhere, policy, tmp_path):
     x, y, d = small
     base = clone(base).set_params(**policy(base, "own-mean"))
     for extra, told in [
@@ -160,7 +160,7 @@ def test_a_file_keeps_target_trials(base, small, policy, tmp_path):
             {"X_target_unlabeled": {"carl": x[:10] * 3, 7: x[10:20] / 2}},
             {"subjects": ["carl", 7] * 6},
         ),
-        ({"X_target_labeled": x[:12] * 2, "y_target_labeled": y[:12]}, {}),
+        ({"X_target_labeled": elsewhere(x[:12]), "y_target_labeled": y[:12]}, {}),
     ]:
         clf = clone(base).fit(x, y, subjects=d, **extra)
         clf.save(tmp_path / "model", overwrite=True)

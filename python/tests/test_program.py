@@ -100,7 +100,7 @@ def test_a_fold_gives_the_same_bits_by_every_door(name, tmp_path):
         "synthetic:bnci2015001,subjects=3,sessions=1,trials=20",
         {"epochs": 2} if name == "dasp" else {},
     )
-    options = [word for key, value in settings.items() for word in (f"--{key}", value)]
+    options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     run(
         "study",
         "main",

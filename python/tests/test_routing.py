@@ -122,7 +122,7 @@ def test_a_pipeline_hands_domains_and_target_trials_on(base, routing, epochs):
     x, y, who = epochs
     pipeline = make_pipeline(Covariances("oas"), clone(base))
     inside = clone(base).set_params(covariance="oas")
-    new, labels = x[:20] * 2, y[:20]
+    new, labels = x[:20] * np.linspace(1, 2, x.shape[1])[:, None], y[:20]
     with config_context(enable_metadata_routing=routing):
         for extra in (
             {},

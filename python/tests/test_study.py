@@ -99,7 +99,9 @@ def test_a_study_goes_on_where_it_was(alone, tmp_path):
     assert len(kept) == 5
     broken = next(iter(kept))
     (tmp_path / "units" / broken).write_text("{")
-    again = stiefel.study("main", DATA, folder=tmp_path, progress=False, n_jobs=1, **SETTINGS)
+    again = stiefel.study(
+        "main", DATA, folder=tmp_path, overwrite=True, progress=False, n_jobs=1, **SETTINGS
+    )
     assert records(tmp_path) == records(folder) and again.attrs["table"] == results.attrs["table"]
     touched = [
         name for name, at in kept.items() if (tmp_path / "units" / name).stat().st_mtime_ns != at
@@ -117,7 +119,7 @@ def test_trials_in_memory(tmp_path):
     some = stiefel.study(
         "main",
         data,
-        folder=tmp_path,
+        folder=tmp_path / "some",
         methods="mdm",
         channels=["C3", "Cz", "C4"],
         subjects=[1],
@@ -251,7 +253,9 @@ def test_a_killed_worker_loses_nothing(workers, cluster_of, alone, tmp_path):
     results, folder = alone
     client = cluster_of(workers)
     thread, killed = kill_one(client, tmp_path, after=3)
-    found = stiefel.study("main", DATA, folder=tmp_path, client=client, progress=False, **SETTINGS)
+    found = stiefel.study(
+        "main", DATA, folder=tmp_path, overwrite=True, client=client, progress=False, **SETTINGS
+    )
     thread.join()
     assert 3 <= killed[0] < 20, "in the middle of the study"
     assert found.attrs["table"] == results.attrs["table"]
@@ -275,7 +279,9 @@ def test_a_cluster_computes_only_what_is_missing(cluster_of, alone, tmp_path):
     scattered = []
     ship = client.scatter
     client.scatter = lambda *a, **k: (scattered.append(a), ship(*a, **k))[1]
-    stiefel.study("main", DATA, folder=tmp_path, client=client, progress=False, **SETTINGS)
+    stiefel.study(
+        "main", DATA, folder=tmp_path, overwrite=True, client=client, progress=False, **SETTINGS
+    )
     assert len(submitted) == 10 and len(scattered) == 1
     assert records(tmp_path) == records(folder)
 

@@ -7,7 +7,8 @@
 //!
 //! Two matrices are the same where all sixteen agree to 1e-5: rounding of single precision, another
 //! order of summation and a common scale leave them alone, a window that is one sample later does
-//! not. A matrix of one or two channels holds too few numbers for that, and is known by its bits.
+//! not. A matrix of one or two channels, or a multiple of the identity, holds too few numbers for
+//! that, and is known by its bits.
 
 use crate::Result;
 use crate::identity::words;
@@ -56,7 +57,12 @@ impl Sketch {
         }
         let root = ((n * (n + 1) / 2) as f64).sqrt();
         // Beyond ± 2048 numbers are cut off.
-        Self(sums.map(|sum| (sum / root * STEPS).round() as i32))
+        let own = Self(sums.map(|sum| (sum / root * STEPS).round() as i32));
+        // A multiple of the identity, as shrinkage leaves of noise, says nothing of its trial.
+        if own.is_same(&Self([0; COUNT])) {
+            return Self::of_bits((0..n * n).map(|i| at(i / n, i % n)));
+        }
+        own
     }
 
     fn of_bits(values: impl Iterator<Item = f64>) -> Self {

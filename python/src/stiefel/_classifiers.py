@@ -272,8 +272,9 @@ class SPDNetClassifier(NetworkClassifier):
     label_format : {"class", "domain/class"}, default="class"
         What the labels are: classes, or pyRiemann's "domain/class", where the class stands after
         the last slash.
-    covariance, validation_fraction, epochs, training, warm_start, class_weight, random_state,
-    n_jobs, verbose
+    covariance, validation_fraction, epochs, training, warm_start, class_weight
+        See :class:`DaspClassifier`.
+    random_state, n_jobs, verbose
         See :class:`DaspClassifier`.
 
     Examples

@@ -141,9 +141,10 @@ NAMED = {"choir": "ChoirClassifier", "dasp": "DaspClassifier", "spdnet": "SPDNet
 
 
 def told_by(model):
-    """What the estimator that saved a model said of itself, or None, and the name of the class:
-    that
-    of the package, or a name for :func:`stiefel.model`."""
+    """What the estimator that saved a model said of itself, or None, and the name of the class.
+
+    The class is one of the package, or a name for :func:`stiefel.model`.
+    """
     said = None if model.estimator is None else json.loads(model.estimator)
     return said, NAMED.get(model.kind, model.kind) if said is None else said["class"]
 
@@ -170,7 +171,8 @@ def _plain(value):
 
 def _restored(cls, name, value):
     """A parameter again."""
-    if not isinstance(value, dict):
+    # A setting of the core is a dictionary without a mark.
+    if not isinstance(value, dict) or set(value) not in ({"group"}, {"pairs"}, {"tuple"}):
         return value
     ((mark, own),) = value.items()
     if mark == "group":

@@ -197,7 +197,8 @@ def load_dataset(
     >>> from stiefel import load_dataset
     >>> file = Path(tempfile.mkdtemp(), "mine.npz")
     >>> people = ["anna", "anna", "bob", "bob"]
-    >>> np.savez(file, X=np.stack([np.eye(3)] * 4), y=["hands", "feet"] * 2, subject=people)
+    >>> X = np.stack([np.diag([1.0, i, 3.0]) for i in (1, 2, 4, 5)])
+    >>> np.savez(file, X=X, y=["hands", "feet"] * 2, subject=people)
     >>> data = load_dataset(file)
     >>> data.X.shape, data.y.tolist(), data.domains.tolist()
     ((4, 3, 3), ['hands', 'feet', 'hands', 'feet'], ['anna', 'anna', 'bob', 'bob'])

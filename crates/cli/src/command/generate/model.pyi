@@ -9,7 +9,7 @@ from typing_extensions import Unpack
 from ._calibration import CalibratedClassifier
 from ._parameters import ClassWeight, Covariance, HandleUnknown, LabelFormat, Seed
 
-Embedding = Literal[
+_Embedding = Literal[
     "zero", "initial", "input-only", "nearest", "riemannian-nearest", "transductive"
 ]
 SIZES: tuple[int, int]
@@ -33,7 +33,7 @@ class ModelClassifier(CalibratedClassifier):
 class _Common(TypedDict, total=False):
     adapt: Literal["own-mean", "causal", "pooled"]
     kappa: float | None
-    embedding: Embedding
+    embedding: _Embedding
     handle_unknown: HandleUnknown
     label_format: LabelFormat
     covariance: Covariance | None

@@ -145,7 +145,8 @@ fn parameters(settings: &Settings) -> (Vec<(String, String)>, String) {
         .filter(|s| s.name != "seed" && s.path != "kappa")
         .map(|s| {
             (
-                if COMMON.contains(&&*s.name) {
+                // Every classifier has an attribute of the name "unseen".
+                if COMMON.contains(&&*s.name) || s.name == "unseen" {
                     &*s.path
                 } else {
                     &*s.name

@@ -9,7 +9,7 @@ from typing_extensions import Unpack
 from ._calibration import CalibratedClassifier
 from ._parameters import ClassWeight, Covariance, HandleUnknown, LabelFormat, Seed
 
-Embedding = Literal[
+_Embedding = Literal[
     "zero", "initial", "input-only", "nearest", "riemannian-nearest", "transductive"
 ]
 SIZES: tuple[int, int]
@@ -33,7 +33,7 @@ class ModelClassifier(CalibratedClassifier):
 class _Common(TypedDict, total=False):
     adapt: Literal["own-mean", "causal", "pooled"]
     kappa: float | None
-    embedding: Embedding
+    embedding: _Embedding
     handle_unknown: HandleUnknown
     label_format: LabelFormat
     covariance: Covariance | None
@@ -130,6 +130,8 @@ class _DaspSettings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -148,8 +150,6 @@ class _DaspSettings(_Common, total=False):
     """Diagonal loading. Default: {"relative":1e-8}."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     view_routing: Literal["trial", "view"] | None
     """Which views share the weights of their experts. Default: trial."""
     whitening: Literal["symmetric", "pca", "none"] | None
@@ -192,6 +192,8 @@ class _SpdnetSettings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -204,14 +206,14 @@ class _SpdnetSettings(_Common, total=False):
     """Diagonal loading. Default: {"relative":1e-8}."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     whitening: Literal["symmetric", "pca", "none"] | None
     """The square root that whitens. Default: symmetric."""
 
 class _TsLrSettings(_Common, total=False):
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled; what recentres takes the loading alone from it."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -220,8 +222,6 @@ class _TsLrSettings(_Common, total=False):
     """The scale of whitened matrices. Default: per-trial."""
     tikhonov: Literal["none"] | dict[str, Any] | bool | None
     """Diagonal loading. Default: {"relative":1e-8}."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     whitening: Literal["symmetric", "pca", "none"] | None
     """The square root that whitens. Default: symmetric."""
 
@@ -269,7 +269,7 @@ class _BarrierSettings(_Common, total=False):
     experts_kind: Literal["stiefel", "polar"] | dict[str, Any] | bool | None
     """What the experts are. Default: {"barrier":{"kind":"bounded"}}."""
     experts_kind__barrier: dict[str, Any] | bool | None
-    """"""
+    """Any `n × k` matrix, mixed as it is; a barrier in the loss keeps the rank full. Anchor, retraction and the way filters stay orthonormal do not matter then."""
     filters: int | None
     """Directions a filter keeps, `k`. Default: 20."""
     frechet_means: bool | None
@@ -300,6 +300,8 @@ class _BarrierSettings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -318,8 +320,6 @@ class _BarrierSettings(_Common, total=False):
     """Diagonal loading. Default: {"relative":1e-8}."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     view_routing: Literal["trial", "view"] | None
     """Which views share the weights of their experts. Default: trial."""
     whitening: Literal["symmetric", "pca", "none"] | None
@@ -398,6 +398,8 @@ class _Top2Settings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -415,11 +417,9 @@ class _Top2Settings(_Common, total=False):
     tikhonov: Literal["none"] | dict[str, Any] | bool | None
     """Diagonal loading. Default: {"relative":1e-8}."""
     top_p: dict[str, Any] | bool | None
-    """"""
+    """The `p` with the largest scores, weighted by the softmax over these alone; learnt straight through. `p = K` equals [`Soft`](Self::Soft) to the bit, `p = 1` costs one expert's work per decision."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     view_routing: Literal["trial", "view"] | None
     """Which views share the weights of their experts. Default: trial."""
     whitening: Literal["symmetric", "pca", "none"] | None
@@ -496,6 +496,8 @@ class _RoutedHeadSettings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -516,8 +518,6 @@ class _RoutedHeadSettings(_Common, total=False):
     """Diagonal loading. Default: {"relative":1e-8}."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     view_routing: Literal["trial", "view"] | None
     """Which views share the weights of their experts. Default: trial."""
     whitening: Literal["symmetric", "pca", "none"] | None
@@ -596,6 +596,8 @@ class _NearAnchorSettings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -614,8 +616,6 @@ class _NearAnchorSettings(_Common, total=False):
     """Diagonal loading. Default: {"relative":1e-8}."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     view_routing: Literal["trial", "view"] | None
     """Which views share the weights of their experts. Default: trial."""
     whitening: Literal["symmetric", "pca", "none"] | None
@@ -694,6 +694,8 @@ class _NearAnchorHeadSettings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -714,8 +716,6 @@ class _NearAnchorHeadSettings(_Common, total=False):
     """Diagonal loading. Default: {"relative":1e-8}."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     view_routing: Literal["trial", "view"] | None
     """Which views share the weights of their experts. Default: trial."""
     whitening: Literal["symmetric", "pca", "none"] | None
@@ -800,6 +800,8 @@ class _DaspBnSettings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -818,8 +820,6 @@ class _DaspBnSettings(_Common, total=False):
     """Diagonal loading. Default: {"relative":1e-8}."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     view_routing: Literal["trial", "view"] | None
     """Which views share the weights of their experts. Default: trial."""
     whitening: Literal["symmetric", "pca", "none"] | None
@@ -870,6 +870,8 @@ class _SpdnetBnSettings(_Common, total=False):
     """Its number type. Default: f32."""
     preconditioning: dict[str, Any] | bool | None
     """How covariances are whitened and scaled."""
+    preconditioning__unseen: dict[str, Any] | bool | None
+    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     reference: Literal["euclidean", "riemannian", "log-euclidean"] | None
     """The mean that whitens. Default: euclidean."""
     relative: float | None
@@ -882,8 +884,6 @@ class _SpdnetBnSettings(_Common, total=False):
     """Diagonal loading. Default: {"relative":1e-8}."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
-    unseen: dict[str, Any] | bool | None
-    """What to do with domains without training trials; none by default, so that it is a decision. Default: none."""
     whitening: Literal["symmetric", "pca", "none"] | None
     """The square root that whitens. Default: symmetric."""
 

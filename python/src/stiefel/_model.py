@@ -30,7 +30,7 @@ from ._scaling import Scaling
 from ._trials import in_order
 from ._validation import check_views, n_threads, to_json
 
-Embedding = Literal[
+_EMBEDDING = Literal[
     "zero", "initial", "input-only", "nearest", "riemannian-nearest", "transductive"
 ]
 
@@ -49,7 +49,7 @@ COMMON: dict[str, tuple[Any, Any, str, str]] = {
         "How many trials the other domains count for in that mean; None for 10.",
     ),
     "embedding": (
-        Embedding, "zero",
+        _EMBEDDING, "zero",
         '{"zero", "initial", "input-only", "nearest", "riemannian-nearest", "transductive"}',
         "What stands in for the embedding of a new domain, if the model has one.",
     ),

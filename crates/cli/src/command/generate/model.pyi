@@ -28,7 +28,15 @@ class ModelClassifier(CalibratedClassifier):
     verbose: Any
     @property
     def filters_(self) -> NDArray[np.float64] | None: ...
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
     def set_params(self, **params: Any) -> ModelClassifier: ...
+    # Made by scikit-learn from the arguments of each method.
+    set_decision_function_request: Any
+    set_fit_request: Any
+    set_partial_fit_request: Any
+    set_predict_proba_request: Any
+    set_predict_request: Any
+    set_score_request: Any
 
 class _Common(TypedDict, total=False):
     adapt: Literal["own-mean", "causal", "pooled"]

@@ -76,11 +76,13 @@ fn brainvision(header: &str, siblings: &[(&str, &str)], name: &str) -> Result<Re
     }
 }
 
-const HEADER: &str = "Brain Vision Data Exchange Header File Version 1.0\n[Common \
-                      Infos]\nDataFile=a.dat\nMarkerFile=a.vmrk\nDataFormat=ASCII\\
-                      nDataOrientation=MULTIPLEXED\nNumberOfChannels=2\nSamplingInterval=4000\\
-                      n[ASCII Infos]\nDecimalSymbol=,\nSkipLines=1\nSkipColumns=0\n[Channel \
-                      Infos]\nCh1=C3,,0.5,µV\nCh2=C4,,1,n/a\n";
+const HEADER: &str = concat!(
+    "Brain Vision Data Exchange Header File Version 1.0\n",
+    "[Common Infos]\nDataFile=a.dat\nMarkerFile=a.vmrk\nDataFormat=ASCII\n",
+    "DataOrientation=MULTIPLEXED\nNumberOfChannels=2\nSamplingInterval=4000\n",
+    "[ASCII Infos]\nDecimalSymbol=,\nSkipLines=1\nSkipColumns=0\n",
+    "[Channel Infos]\nCh1=C3,,0.5,µV\nCh2=C4,,1,n/a\n",
+);
 const MARKERS: &str = "Brain Vision Data Exchange Marker File, Version 1.0\n[Marker \
                        Infos]\nMk1=New Segment,,1,1,0,20131113161403794232\nMk2=Stimulus,S  \
                        1,2,1,0\n";

@@ -13,7 +13,7 @@ pub enum RoutingRule {
     #[default]
     Soft,
     /// The `p` with the largest scores, weighted by the softmax over these alone; learnt straight
-    /// through. `p = K` equals [`Soft`](Self::Soft) to the bit, `p = 1` costs one expert's work
+    /// through. `p = K` equals soft routing to the bit, `p = 1` costs one expert's work
     /// per decision.
     TopP {
         /// How many experts are kept, from 1 to `K`.

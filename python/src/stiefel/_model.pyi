@@ -425,7 +425,7 @@ class _Top2Settings(_Common, total=False):
     tikhonov: Literal["none"] | dict[str, Any] | bool | None
     """Diagonal loading. Default: {"relative":1e-8}."""
     top_p: dict[str, Any] | bool | None
-    """The `p` with the largest scores, weighted by the softmax over these alone; learnt straight through. `p = K` equals [`Soft`](Self::Soft) to the bit, `p = 1` costs one expert's work per decision."""
+    """The `p` with the largest scores, weighted by the softmax over these alone; learnt straight through. `p = K` equals soft routing to the bit, `p = 1` costs one expert's work per decision."""
     training: dict[str, Any] | bool | None
     """The protocol of training."""
     view_routing: Literal["trial", "view"] | None

@@ -45,8 +45,9 @@ const REPORT: &str = "report";
 impl Subcommand for Which {
     fn augment_subcommands(command: Command) -> Command {
         let one = |study: Study| {
-            let command = Command::new(study.name()).about(study.about());
-            Options::augment_args(command).after_help(methods_of(study))
+            // Options that are shared describe themselves where nothing else does.
+            let command = Options::augment_args(Command::new(study.name()));
+            command.about(study.about()).after_help(methods_of(study))
         };
         let studies = Study::ALL.map(one);
         let report = Command::new(REPORT).about("Write the report of a finished study again");

@@ -13,7 +13,7 @@ pub enum FileProblem {
         found: String,
     },
     /// A file that is there already.
-    #[error("it exists already; choose another name, or overwrite it (--overwrite)")]
+    #[error("it exists already; choose another name, or let it be overwritten")]
     Exists,
     /// The operating system refused.
     #[error("cannot {doing}: {message}")]

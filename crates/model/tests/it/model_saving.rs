@@ -41,7 +41,7 @@ fn a_file_that_is_there_stays_unless_it_may_go() {
     assert_eq!(first.to_bytes().unwrap(), bytes);
     let found = problem(&second, &folder.file(), false);
     assert_eq!(found, FileProblem::Exists);
-    assert!(found.to_string().contains("--overwrite"), "{found}");
+    assert!(found.to_string().contains("overwritten"), "{found}");
     assert_eq!(fs::read(folder.file()).unwrap(), bytes);
     second.save(folder.file(), true).unwrap();
     assert_eq!(fs::read(folder.file()).unwrap(), second.to_bytes().unwrap());
